@@ -45,8 +45,8 @@ async fn forward_events(app: AppHandle, engine: Engine, mut notices: UnboundedRe
                 }
             },
         };
-        findings.hear(&app, &event);
-        notifications::tell_of_team(&app, &event);
+        findings.on_event(&app, &event);
+        notifications::notify_team_event(&app, &event);
         if let Err(error) = app.emit(EVENT, &event) {
             tracing::warn!(%error, "failed to emit an event to the window");
         }

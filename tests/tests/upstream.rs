@@ -5,14 +5,14 @@ use std::io::BufRead as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_mcp_client::{Limits, Pool, Progress, Reach, UpstreamError};
+use autokit_mcp_client::{Limits, Pool, Progress, ResolvedTransport, UpstreamError};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-fn server(words: &[&str]) -> Result<Reach> {
-    Ok(Reach::Stdio {
+fn server(words: &[&str]) -> Result<ResolvedTransport> {
+    Ok(ResolvedTransport::Stdio {
         command: autokit_tests::program("tools-server")?.display().to_string(),
         args: words.iter().map(|word| (*word).to_owned()).collect(),
         env: BTreeMap::from([("FOR_THE_SERVER".to_owned(), "yes".to_owned())]),
@@ -26,7 +26,7 @@ fn pool(limits: Limits) -> Pool {
 
 async fn call(
     pool: &Pool,
-    reach: &Reach,
+    reach: &ResolvedTransport,
     tool: &str,
     arguments: Value,
 ) -> Result<CallToolResult, UpstreamError> {
@@ -75,7 +75,7 @@ async fn both_generations_over_both_transports() -> Result<()> {
             .spawn()?;
         let mut url = String::new();
         std::io::BufReader::new(program.stdout.take().context("output")?).read_line(&mut url)?;
-        let reach = Reach::Http { url: url.trim().to_owned(), headers: BTreeMap::new() };
+        let reach = ResolvedTransport::Http { url: url.trim().to_owned(), headers: BTreeMap::new() };
         let result = call(&pool, &reach, "echo", json!({"text": "hi"})).await;
         let tools = pool.tools("s", &reach).await;
         program.kill()?;
@@ -103,7 +103,7 @@ async fn a_crash_fails_its_calls_and_the_next_call_restarts_the_server() -> Resu
 }
 
 /// What the server counts, asked for again where a busy machine was slower than the pool is patient.
-async fn counted(pool: &Pool, reach: &Reach) -> Result<u64> {
+async fn counted(pool: &Pool, reach: &ResolvedTransport) -> Result<u64> {
     for _ in 0..200 {
         match call(pool, reach, "count", json!({})).await {
             Err(UpstreamError::Timeout { .. }) => {}
@@ -214,7 +214,7 @@ async fn failures_are_reported_in_the_servers_own_words() -> Result<()> {
         let expected = "the MCP server \"s\" ended: the disk of this server is on fire";
         ensure!(ended.to_string() == expected, "{ended}");
     }
-    let reach = Reach::Stdio {
+    let reach = ResolvedTransport::Stdio {
         command: "no-such-program-here".to_owned(),
         args: Vec::new(),
         env: BTreeMap::new(),

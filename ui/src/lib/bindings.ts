@@ -5830,7 +5830,7 @@ name: string,
 /**
  * Transport.
  */
-reach: ServerReach, 
+reach: ServerTransport, 
 /**
  * Names of its environment variables or headers.
  */
@@ -5875,7 +5875,7 @@ name: string,
 /**
  * Transport.
  */
-reach: ServerReach, 
+reach: ServerTransport, 
 /**
  * Environment variables (of a program) or headers (of an address). Stored in the secret store and
  * never returned.
@@ -5887,9 +5887,18 @@ secrets: { [key in string]: string },
 trusted: boolean, };
 
 /**
+ * Reference to an MCP server.
+ */
+export type ServerRef = { 
+/**
+ * Name of the server.
+ */
+name: string, };
+
+/**
  * Transport of an MCP server.
  */
-export type ServerReach = { "transport": "stdio", 
+export type ServerTransport = { "transport": "stdio", 
 /**
  * Program.
  */
@@ -5906,15 +5915,6 @@ folder: string, } | { "transport": "http",
  * Address of the endpoint.
  */
 url: string, };
-
-/**
- * Reference to an MCP server.
- */
-export type ServerRef = { 
-/**
- * Name of the server.
- */
-name: string, };
 
 /**
  * MCP servers found in the settings of a client program. Nothing is added yet.

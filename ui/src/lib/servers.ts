@@ -1,10 +1,10 @@
 // MCP servers: the form's draft, its validation, and display.
 
-import type { MarketInstall, Server, ServerAdd, ServerReach } from "./bindings";
+import type { MarketInstall, Server, ServerAdd, ServerTransport } from "./bindings";
 import { visibleLine } from "./visible";
 import { servers as texts } from "../texts/servers";
 
-export type Transport = ServerReach["transport"];
+export type Transport = ServerTransport["transport"];
 
 /** An environment variable or header. Its stored value is never read back. */
 export interface SecretRow {
@@ -108,7 +108,7 @@ export function missingOf(draft: ServerDraft, taken: string[]): string | null {
 /** Converts a draft to a request. */
 export function requestOf(draft: ServerDraft): ServerAdd {
   const args = draft.args.split("\n").filter((line) => line.trim());
-  const reach: ServerReach =
+  const reach: ServerTransport =
     draft.transport === "stdio"
       ? { transport: "stdio", command: draft.command.trim(), args, folder: draft.folder.trim() }
       : { transport: "http", url: draft.url.trim() };
@@ -119,7 +119,7 @@ export function requestOf(draft: ServerDraft): ServerAdd {
 }
 
 /** Returns the command line or address of a server. */
-export function reachLine(reach: ServerReach): string {
+export function reachLine(reach: ServerTransport): string {
   if (reach.transport === "http") return reach.url;
   // Quotes an argument that contains spaces.
   return [reach.command, ...reach.args]

@@ -107,7 +107,7 @@ pub use review::{
 pub use serve::{
     ActivityDay, ActivityQuery, ActivityReport, AgentClient, AgentsHttp, AgentsHttpRef, AgentsHttpSet,
     ChangedLine, ClientConnected, ConnectClient, Latency, LineChange, PreloadingReplay, ReplayedMeasure,
-    Server, ServerAdd, ServerReach, ServerRef, ServersRead, ServersText, TierLatency, ToolUse,
+    Server, ServerAdd, ServerRef, ServerTransport, ServersRead, ServersText, TierLatency, ToolUse,
 };
 pub use sharing::{
     CardSharing, CardVisibility, DirectoryMember, NewCards, ShareCards, TeamActivityEntry,

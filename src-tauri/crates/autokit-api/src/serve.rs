@@ -9,7 +9,7 @@ use ts_rs::TS;
 /// Transport of an MCP server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "transport", rename_all = "snake_case")]
-pub enum ServerReach {
+pub enum ServerTransport {
     /// Program that is started on demand.
     Stdio {
         /// Program.
@@ -34,7 +34,7 @@ pub struct ServerAdd {
     /// Name of the server, and provider of its cards: up to 40 letters, digits, spaces, dots, `-` and `_`.
     pub name: String,
     /// Transport.
-    pub reach: ServerReach,
+    pub reach: ServerTransport,
     /// Environment variables (of a program) or headers (of an address). Stored in the secret store and
     /// never returned.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct Server {
     /// Name of the server.
     pub name: String,
     /// Transport.
-    pub reach: ServerReach,
+    pub reach: ServerTransport,
     /// Names of its environment variables or headers.
     pub secrets: Vec<String>,
     /// Whether its tools are accepted without review.

@@ -39,13 +39,13 @@ use autokit_features::vocabulary::NamesAndSynonyms;
 use autokit_federation::federation::Federation;
 use autokit_gateway::Gateway;
 use autokit_library::{DataDir, Library, Ownership, Replica, Staged, Storage};
+use autokit_lifecycle::code_cards::CodeCards;
 use autokit_lifecycle::duplicates::LibraryDuplicates;
-use autokit_lifecycle::from_code::FromCode;
 use autokit_lifecycle::generated::GeneratedTools;
 use autokit_lifecycle::macros::Macros;
 use autokit_lifecycle::refine::Refining;
 use autokit_lifecycle::variants::DescriptionVariants;
-use autokit_membership::others::{NoOthers, OtherLibraries};
+use autokit_membership::others::{NoOtherLibraries, OtherLibraries};
 use autokit_membership::replica::TeamReplica;
 use autokit_membership::teams::Teams;
 use autokit_memory::Memory;
@@ -121,7 +121,7 @@ struct Asking {
 struct Lifecycle {
     refining: Refining,
     macros: Macros,
-    from_code: FromCode,
+    code_cards: CodeCards,
     generated: GeneratedTools,
     variants: DescriptionVariants,
 }
@@ -209,7 +209,7 @@ impl Engine {
         options: &EngineOptions,
         events: broadcast::Sender<Event>,
     ) -> Result<Arc<Engine>> {
-        Engine::open_with(storage, options, events, Arc::new(NoOthers)).await
+        Engine::open_with(storage, options, events, Arc::new(NoOtherLibraries)).await
     }
 
     fn open_with(
@@ -395,7 +395,7 @@ impl Engine {
             let tool_runs = ToolRuns::new(workspace.clone(), tools.clone(), calls.clone());
             let engine = Arc::new(Engine {
                 lifecycle: Lifecycle {
-                    from_code: FromCode::new(workspace.clone(), review.proposals.clone()),
+                    code_cards: CodeCards::new(workspace.clone(), review.proposals.clone()),
                     macros: Macros::new(review.proposals.clone(), calls.clone()),
                     generated: GeneratedTools::new(
                         workspace.clone(),
@@ -500,7 +500,7 @@ impl Engine {
         self.connections.servers.watch_servers();
         self.follow_team();
         let memory = self.asking.memory.clone();
-        tokio::spawn(async move { memory.keep_current().await });
+        tokio::spawn(async move { memory.refresh_and_watch().await });
         self.asking.learning.start();
         self.maintenance.backups.verify_later();
         self.maintenance.backups.start_daily_backups();

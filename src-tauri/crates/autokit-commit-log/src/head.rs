@@ -52,7 +52,7 @@ impl std::error::Error for HeadError {
 
 /// Acknowledged commits that the store no longer has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loss {
+pub struct MissingCommits {
     /// Number of the first that is missing.
     pub first: u64,
     /// Number of the last that is missing.
@@ -101,7 +101,7 @@ pub struct Head {
     /// State of the store.
     pub state: StoreState,
     /// Losses that nobody has accepted yet.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<MissingCommits>,
     /// When the library was opened without a head; set until somebody accepts that changes may be missing.
     #[serde(default)]
     pub missing_since: Option<Timestamp>,
@@ -263,7 +263,7 @@ mod tests {
         let mut head = Head::default();
         for n in 0..200 {
             let at = "2026-11-22T10:00:00.000Z".parse().expect("a time");
-            head.losses.push(Loss { first: n, last: n, since: Some(at), noticed_at: at });
+            head.losses.push(MissingCommits { first: n, last: n, since: Some(at), noticed_at: at });
         }
         let read = decode(&encode(&head).expect("fits")).expect("read");
         assert_eq!((read.losses[0].first, read.losses.last().expect("one").last), (0, 199));

@@ -18,7 +18,7 @@ use autokit_toolcard::{ProposalId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use surrealdb::types::{Number, Object, RecordId, RecordIdKey, SurrealValue, Value, object};
 
-pub use head::{Head, HeadError, HeadFile, LogPosition, Loss, StoreState};
+pub use head::{Head, HeadError, HeadFile, LogPosition, MissingCommits, StoreState};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -83,7 +83,7 @@ impl Embedder {
     pub fn load(files: &ModelFiles, options: &EmbedderOptions) -> Result<Self> {
         let spec: &ModelSpec = files.spec();
         let pool = thread_pool(options.threads)?;
-        let precision = options.precision.unwrap_or(spec.precision).or_more_exact();
+        let precision = options.precision.unwrap_or(spec.precision).or_next_supported();
         let encoder: Box<dyn Encoder> = match options.backend {
             Backend::Own => encoder::open(spec, files.folder(), &pool, precision, None)?,
             Backend::OwnOr(other) => encoder::open(spec, files.folder(), &pool, precision, Some(other))?,

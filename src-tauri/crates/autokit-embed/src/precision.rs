@@ -33,7 +33,7 @@ impl Precision {
 
     /// Returns this precision, or the next more exact one that this processor computes in.
     #[must_use]
-    pub fn or_more_exact(self) -> Self {
+    pub fn or_next_supported(self) -> Self {
         let from_here = [Self::Int8, Self::Bf16].into_iter().skip_while(|precision| *precision != self);
         from_here.into_iter().find(|precision| precision.is_available()).unwrap_or_default()
     }
@@ -46,11 +46,11 @@ mod tests {
     #[test]
     fn what_the_processor_lacks_is_computed_more_exactly() {
         for precision in [Precision::Int8, Precision::Bf16, Precision::F32] {
-            let chosen = precision.or_more_exact();
+            let chosen = precision.or_next_supported();
             assert!(chosen.is_available());
             assert_eq!(chosen == precision, precision.is_available());
         }
-        assert_eq!(Precision::F32.or_more_exact(), Precision::F32);
-        assert_eq!(Precision::Bf16.or_more_exact(), Precision::Bf16);
+        assert_eq!(Precision::F32.or_next_supported(), Precision::F32);
+        assert_eq!(Precision::Bf16.or_next_supported(), Precision::Bf16);
     }
 }

@@ -3,7 +3,7 @@
 //! * [`Code`]: the imports and constructor calls in a page's code blocks, parsed with tree-sitter, which
 //!   continues after lines it does not understand: half of the code in documentation is not quite valid.
 //! * [`Facts`]: a tool's name, description, import, constructor arguments and price.
-//! * [`limits_beside`]: the sentences of a description that limit what a tool does.
+//! * [`limits_not_in`]: the sentences of a description that limit what a tool does.
 //! * [`words`], [`distinctive`], [`sentences`], [`opening`]: splitting text, shared by everything that
 //!   compares it.
 //!
@@ -17,7 +17,7 @@ mod tool;
 mod value;
 
 pub use code::{Call, Code, Import, Language};
-pub use limits::limits_beside;
+pub use limits::limits_not_in;
 pub use pricing::{Price, price};
 pub use text::{distinctive, is_name, opening, same_stem, sentences, words};
 pub use tool::{Fact, Facts, title_of};

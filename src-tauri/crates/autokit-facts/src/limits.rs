@@ -43,7 +43,7 @@ fn limits(description: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns those that the texts shown already do not contain.
-pub fn limits_beside(description: &str, shown: &[&str]) -> Vec<String> {
+pub fn limits_not_in(description: &str, shown: &[&str]) -> Vec<String> {
     limits(description)
         .filter(|limit| !shown.iter().any(|text| text.contains(limit)))
         .map(str::to_owned)
@@ -61,7 +61,7 @@ mod tests {
             limits(text).collect::<Vec<_>>(),
             ["No isolation: use only with trusted input.", "Deprecated since 2.0."]
         );
-        assert_eq!(limits_beside(text, &["Deprecated since 2.0."]).len(), 1);
+        assert_eq!(limits_not_in(text, &["Deprecated since 2.0."]).len(), 1);
         assert_eq!(limits("Doesn’t work offline.").count(), 1);
         assert_eq!(limits("").count(), 0);
     }

@@ -39,7 +39,7 @@ use plan::{ImportPlan, PlanCache};
 
 use crate::catalogue::PAGE_ROWS;
 use crate::duplicates::Duplicates;
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 use crate::keys::SignedBy;
 use crate::sources::Sources;
 use crate::vocabulary::{NamesAndSynonyms, parse_entries};
@@ -88,7 +88,7 @@ impl Imports {
                     at,
                 };
                 let read = in_background(crate::starter::cards).await?;
-                let incoming = Arc::new(Incoming::from_starter(read, &options.by, at));
+                let incoming = Arc::new(SourceContents::from_starter(read, &options.by, at));
                 imports.run_import(incoming, options, None, &progress).await
             },
         )
@@ -97,7 +97,7 @@ impl Imports {
     /// Carries out an import, all or nothing.
     pub(crate) async fn run_import(
         &self,
-        incoming: Arc<Incoming>,
+        incoming: Arc<SourceContents>,
         options: ImportOptions,
         request: Option<String>,
         progress: &Progress,
@@ -268,7 +268,7 @@ impl Handle<PreviewImport> for Imports {
 }
 
 /// Returns the name of a source for the title of a job.
-fn source_name(source: &ImportSource, incoming: &Incoming) -> String {
+fn source_name(source: &ImportSource, incoming: &SourceContents) -> String {
     let named = Some(&incoming.about.name).filter(|name| !name.trim().is_empty());
     match (source, named) {
         (_, Some(name)) => name.clone(),

@@ -13,7 +13,7 @@ use autokit_toolcard::{Author, ReadCards, Rejected, Timestamp, is_web_address, r
 
 /// The contents of a source.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct SourceContents {
     pub(crate) format: Format,
     /// Where it came from, as shown to people.
     pub(crate) source: String,
@@ -75,20 +75,20 @@ fn bundle_error(source: &str, error: &autokit_bundle::Error) -> ApiError {
     source_error(source, error, remedy)
 }
 
-impl Incoming {
+impl SourceContents {
     /// The starter cards that ship with AutoKit.
-    pub(crate) fn from_starter(read: ReadCards, by: &Author, at: Timestamp) -> Incoming {
+    pub(crate) fn from_starter(read: ReadCards, by: &Author, at: Timestamp) -> SourceContents {
         from_cards(read, Format::Json, "the starter cards", b"starter", by, at)
     }
 
     /// The tools of an MCP server.
-    pub(crate) fn from_server(read: ReadCards, server: &str, by: &Author, at: Timestamp) -> Incoming {
+    pub(crate) fn from_server(read: ReadCards, server: &str, by: &Author, at: Timestamp) -> SourceContents {
         let source = format!("the MCP server {server}");
         from_cards(read, Format::McpServers, &source, source.as_bytes(), by, at)
     }
 }
 
-pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incoming> {
+pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<SourceContents> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &file_problem(&error)))?;
     if metadata.is_dir() {
         let bundle =
@@ -119,7 +119,7 @@ pub(crate) fn from_path(path: &str, by: &Author, at: Timestamp) -> Result<Incomi
 }
 
 /// Parses bytes of any supported format. `source` says where they came from, for people.
-pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp) -> Result<Incoming> {
+pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp) -> Result<SourceContents> {
     if bytes.starts_with(b"PK\x03\x04") {
         let bundle = autokit_bundle::read_file(std::io::Cursor::new(bytes))
             .map_err(|error| bundle_error(source, &error))?;
@@ -153,9 +153,9 @@ pub(crate) fn from_bytes(bytes: &[u8], source: &str, by: &Author, at: Timestamp)
     Ok(from_cards(read, format, source, bytes, by, at))
 }
 
-fn from_bundle(bundle: Bundle, format: Format, source: &str) -> Incoming {
+fn from_bundle(bundle: Bundle, format: Format, source: &str) -> SourceContents {
     let BundleContents { about, cards, history, vectors, names, synonyms } = bundle.contents;
-    Incoming {
+    SourceContents {
         format,
         source: source.to_owned(),
         about,
@@ -178,8 +178,8 @@ fn from_cards(
     bytes: &[u8],
     by: &Author,
     at: Timestamp,
-) -> Incoming {
-    Incoming {
+) -> SourceContents {
+    SourceContents {
         format,
         source: source.to_owned(),
         about: autokit_bundle::BundleInfo::default(),

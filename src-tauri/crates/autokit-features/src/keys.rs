@@ -14,7 +14,7 @@ use autokit_workspace::secrets::Secret;
 use autokit_workspace::workspace::Workspace;
 use serde::{Deserialize, Serialize};
 
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 
 /// Name of the person's own signing key in the keychain.
 const OWN_KEY: &str = "signing-key";
@@ -60,7 +60,7 @@ pub(crate) struct SignedBy {
 }
 
 impl SignedBy {
-    pub(crate) fn of(incoming: &Incoming) -> SignedBy {
+    pub(crate) fn of(incoming: &SourceContents) -> SignedBy {
         SignedBy { author: incoming.about.author.clone(), signature: incoming.signature.clone() }
     }
 }
@@ -87,7 +87,7 @@ impl BundleKeys {
     }
 
     /// Returns how far the signature of a source can be trusted.
-    pub(crate) async fn signature_view(&self, incoming: &Incoming) -> Result<SignatureView> {
+    pub(crate) async fn signature_view(&self, incoming: &SourceContents) -> Result<SignatureView> {
         let keys = self.known_keys().await?;
         let author = &incoming.about.author;
         let Some(signature) = &incoming.signature else {

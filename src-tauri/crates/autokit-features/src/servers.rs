@@ -15,11 +15,11 @@ use autokit_api::commands::{
     AddServer, Context, Handle, ListServers, ReadServers, RefreshServer, RemoveServer,
 };
 use autokit_api::{
-    ExistingCards, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerReach, ServerRef, ServersRead,
-    ServersText,
+    ExistingCards, JobKind, JobRef, Landing, Nothing, Server, ServerAdd, ServerRef, ServerTransport,
+    ServersRead, ServersText,
 };
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_gateway::configured::{ConfiguredReach, parse_servers};
+use autokit_gateway::configured::{ConfiguredTransport, parse_servers};
 use autokit_mcp_client::ServerTools;
 use autokit_toolcard::{Author, Toolcard};
 use autokit_upstream::servers::KnownServers;
@@ -29,7 +29,7 @@ use autokit_workspace::workspace::Workspace;
 
 use crate::import::Imports;
 use crate::import::options::ImportOptions;
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 
 /// Most characters in a server's name.
 const MAX_NAME_CHARS: usize = 40;
@@ -107,7 +107,7 @@ impl Servers {
         }
         let listed: Vec<Toolcard> = read.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author(proposer(name)), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::from_server(read, name, &by, at));
+        let incoming = Arc::new(SourceContents::from_server(read, name, &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Merge,
             landing: if server.trusted { Landing::Library } else { Landing::Review },
@@ -191,10 +191,10 @@ impl Handle<AddServer> for Servers {
             ));
         }
         let problem = match &request.reach {
-            ServerReach::Stdio { command, .. } if command.trim().is_empty() => {
+            ServerTransport::Stdio { command, .. } if command.trim().is_empty() => {
                 Some(("the server has no command".to_owned(), "Enter the command that starts it."))
             }
-            ServerReach::Http { url } if !is_web(url) => Some((
+            ServerTransport::Http { url } if !is_web(url) => Some((
                 format!("{url:?} is not a valid server URL"),
                 "Enter a URL that starts with http:// or https://.",
             )),
@@ -251,10 +251,10 @@ impl Handle<ReadServers> for Servers {
             .map(|server| ServerAdd {
                 name: to_server_name(&server.name),
                 reach: match server.reach {
-                    ConfiguredReach::Stdio { command, args, folder } => {
-                        ServerReach::Stdio { command, args, folder }
+                    ConfiguredTransport::Stdio { command, args, folder } => {
+                        ServerTransport::Stdio { command, args, folder }
                     }
-                    ConfiguredReach::Http { url } => ServerReach::Http { url },
+                    ConfiguredTransport::Http { url } => ServerTransport::Http { url },
                 },
                 secrets: server.secrets,
                 trusted: false,

@@ -12,7 +12,7 @@ use autokit_workspace::background::in_background;
 use autokit_workspace::providers::Providers;
 use autokit_workspace::workspace::Workspace;
 
-use crate::incoming::{Incoming, from_bytes, from_path, unreadable};
+use crate::incoming::{SourceContents, from_bytes, from_path, unreadable};
 use crate::keys::BundleKeys;
 
 /// The last source that was read, so that scrolling through a preview does not read it again.
@@ -30,7 +30,7 @@ impl SourceCache {
 struct CachedSource {
     key: SourceKey,
     at: Instant,
-    incoming: Arc<Incoming>,
+    incoming: Arc<SourceContents>,
 }
 
 /// How long a downloaded source is used before it is downloaded again.
@@ -95,7 +95,7 @@ impl Sources {
     }
 
     /// Reads a source, or returns the cached one if it is still the same.
-    pub(crate) async fn read(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
+    pub(crate) async fn read(&self, source: ImportSource, by: &str) -> Result<Arc<SourceContents>> {
         let fetched = match &source {
             ImportSource::Url(url) if !self.is_cached(&source)? => Some(self.fetch_source(url).await?),
             _ => None,
@@ -129,7 +129,7 @@ impl Sources {
     }
 
     /// Reads a source without using the cache.
-    pub(crate) async fn read_uncached(&self, source: ImportSource, by: &str) -> Result<Arc<Incoming>> {
+    pub(crate) async fn read_uncached(&self, source: ImportSource, by: &str) -> Result<Arc<SourceContents>> {
         self.clear();
         self.read(source, by).await
     }

@@ -163,7 +163,7 @@ impl Federation {
                     let limit = request.limit.unwrap_or(DEFAULT_RESULTS) as usize;
                     of_market(
                         id,
-                        self.market.offers_beside_cards(source, &request.question, wait, limit).await?,
+                        self.market.offers_scored_as_cards(source, &request.question, wait, limit).await?,
                     )
                 }
             })

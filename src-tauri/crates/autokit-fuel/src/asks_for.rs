@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// A phrase written by a model, with the page's words it rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct AskWithQuote {
+pub struct QuotedPhrase {
     /// What somebody may ask for.
     pub text: String,
     /// The words of the page that say the tool can do it, verbatim.
@@ -15,7 +15,7 @@ pub struct AskWithQuote {
 
 /// A longer list of phrases for a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LongerList {
+pub(crate) struct ExtendedPhrases {
     /// All phrases, those of the card first.
     pub(crate) phrases: Vec<String>,
     /// What supports the new ones, as far as they come from the page.
@@ -30,8 +30,8 @@ const MAX_CHARS: usize = 120;
 pub(crate) fn with_more(
     card: &Toolcard,
     questions: &[String],
-    written: &[AskWithQuote],
-) -> Option<LongerList> {
+    written: &[QuotedPhrase],
+) -> Option<ExtendedPhrases> {
     let is_list = card.object().get(fields::ASKS_FOR).is_none_or(|value| value.is_null() || value.is_array());
     let mut phrases: Vec<String> = card.asks_for().map(str::to_owned).collect();
     let before = phrases.len();
@@ -49,7 +49,7 @@ pub(crate) fn with_more(
             quotes.extend(quote.cloned());
         }
     }
-    (is_list && phrases.len() > before).then_some(LongerList { phrases, quotes })
+    (is_list && phrases.len() > before).then_some(ExtendedPhrases { phrases, quotes })
 }
 
 /// Returns a phrase without what makes no difference between two of them.
@@ -73,7 +73,7 @@ mod tests {
     fn new_phrases_are_added_once() {
         let questions = ["A ride home!", "a cab, now", "x\ny", "?", &"long ".repeat(30)].map(str::to_owned);
         let written = ["Cab now", "a lift to the airport"]
-            .map(|text| AskWithQuote { text: text.into(), quote: format!("It can: {text}.") });
+            .map(|text| QuotedPhrase { text: text.into(), quote: format!("It can: {text}.") });
         let longer = with_more(&card(&json!(["a ride home"])), &questions, &written).unwrap();
         assert_eq!(longer.phrases, ["a ride home", "a cab, now", "Cab now", "a lift to the airport"]);
         assert_eq!(longer.quotes, ["It can: Cab now.", "It can: a lift to the airport."]);

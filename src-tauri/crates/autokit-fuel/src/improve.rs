@@ -13,7 +13,7 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::asks_for::AskWithQuote;
+use crate::asks_for::QuotedPhrase;
 use crate::model::{Advisor, shown_card, shown_page};
 
 /// An improved description, with the page's sentences that support it.
@@ -24,7 +24,7 @@ pub struct Improved {
     /// The supporting sentences, verbatim, in the order they are used.
     pub quotes: Vec<String>,
     /// What people may ask for when they need the tool.
-    pub asks_for: Vec<AskWithQuote>,
+    pub asks_for: Vec<QuotedPhrase>,
 }
 
 /// Most sentences taken from a page.
@@ -165,7 +165,7 @@ struct ModelDescription {
     sentences: Vec<Sentence>,
     /// Absent where a person's own prompt does not ask for it.
     #[serde(default)]
-    asks_for: Vec<AskWithQuote>,
+    asks_for: Vec<QuotedPhrase>,
 }
 
 #[derive(Debug, Deserialize)]

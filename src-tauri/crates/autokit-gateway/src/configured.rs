@@ -18,7 +18,7 @@ pub struct ConfiguredServer {
     /// Its name in the settings.
     pub name: String,
     /// How it is reached.
-    pub reach: ConfiguredReach,
+    pub reach: ConfiguredTransport,
     /// Environment variables of its program, or headers for its address; they may contain keys.
     pub secrets: BTreeMap<String, String>,
 }
@@ -32,7 +32,7 @@ impl fmt::Debug for ConfiguredServer {
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfiguredReach {
+pub enum ConfiguredTransport {
     /// A program that is started.
     Stdio {
         /// The program.
@@ -93,7 +93,7 @@ fn parse_server(name: &str, entry: &Value) -> Result<Option<ConfiguredServer>, S
     }
     let (reach, secrets) = match (text("command"), url) {
         ("", None) => return Err("has neither a command nor a URL".to_owned()),
-        ("", Some(url)) => (ConfiguredReach::Http { url: url.to_owned() }, texts(entry, "headers")?),
+        ("", Some(url)) => (ConfiguredTransport::Http { url: url.to_owned() }, texts(entry, "headers")?),
         (command, _) => {
             let args = match entry.get("args") {
                 None | Some(Value::Null) => Vec::new(),
@@ -109,7 +109,7 @@ fn parse_server(name: &str, entry: &Value) -> Result<Option<ConfiguredServer>, S
                 return Ok(None);
             }
             let folder = text("cwd").to_owned();
-            (ConfiguredReach::Stdio { command: command.to_owned(), args, folder }, texts(entry, "env")?)
+            (ConfiguredTransport::Stdio { command: command.to_owned(), args, folder }, texts(entry, "env")?)
         }
     };
     let has_placeholder = secrets.values().chain(arguments(&reach)).any(|text| text.contains("${"));
@@ -119,12 +119,12 @@ fn parse_server(name: &str, entry: &Value) -> Result<Option<ConfiguredServer>, S
     Ok(Some(ConfiguredServer { name: name.to_owned(), reach, secrets }))
 }
 
-fn arguments(reach: &ConfiguredReach) -> Vec<&String> {
+fn arguments(reach: &ConfiguredTransport) -> Vec<&String> {
     match reach {
-        ConfiguredReach::Stdio { command, args, folder } => {
+        ConfiguredTransport::Stdio { command, args, folder } => {
             std::iter::once(command).chain(args).chain([folder]).collect()
         }
-        ConfiguredReach::Http { url } => vec![url],
+        ConfiguredTransport::Http { url } => vec![url],
     }
 }
 
@@ -159,10 +159,10 @@ mod tests {
         assert_eq!(read.problems, [""; 0]);
         let (files, web) = (&read.servers[0], &read.servers[1]);
         let args = ["-y", "files"].map(str::to_owned).to_vec();
-        let reach = ConfiguredReach::Stdio { command: "npx".to_owned(), args, folder: "/srv".to_owned() };
+        let reach = ConfiguredTransport::Stdio { command: "npx".to_owned(), args, folder: "/srv".to_owned() };
         assert_eq!((files.name.as_str(), &files.reach), ("files", &reach));
         assert_eq!((files.secrets["KEY"].as_str(), files.secrets["PORT"].as_str()), ("k", "8"));
-        let reach = ConfiguredReach::Http { url: "https://mcp.example.org/mcp".to_owned() };
+        let reach = ConfiguredTransport::Http { url: "https://mcp.example.org/mcp".to_owned() };
         assert_eq!((&web.reach, web.secrets["X-Key"].as_str()), (&reach, "k"));
         assert_eq!(read.servers.len(), 2);
         assert!(!format!("{read:?}").contains("\"k\""));

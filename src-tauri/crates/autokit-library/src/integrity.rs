@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use autokit_commit_log::{
-    CommitRecord, Expected, Head, LOGGED, Loss, PROTECTED, RowChange, RowDigest, Tip, digest, row_name,
+    CommitRecord, Expected, Head, LOGGED, MissingCommits, PROTECTED, RowChange, RowDigest, Tip, digest,
+    row_name,
 };
 use autokit_replica::CardRecord;
 use autokit_store::StoreError;
@@ -41,7 +42,7 @@ impl Library {
     }
 
     /// Losses that were noticed and not yet accepted.
-    fn losses(&self) -> Vec<Loss> {
+    fn losses(&self) -> Vec<MissingCommits> {
         let head = self.database.head();
         head.map_or_else(Vec::new, |head| head.lock().expect("no holder panics").get().losses.clone())
     }
@@ -178,7 +179,8 @@ impl Library {
 
     /// Records that acknowledged commits are missing, so that the loss is reported until somebody accepts it.
     fn record_loss(&self, head: &Head, tip: &Tip, since: Option<Timestamp>) -> Result<Vec<Problem>> {
-        let loss = Loss { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
+        let loss =
+            MissingCommits { first: tip.seq + 1, last: head.seq, since, noticed_at: self.clock.stamp() };
         tracing::warn!(?loss, "acknowledged changes are missing from the store");
         let known = head.losses.iter().any(|known| known.first == loss.first && known.last == loss.last);
         if let Some(file) = self.database.head().filter(|_| !known) {

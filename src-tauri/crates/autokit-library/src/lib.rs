@@ -39,7 +39,7 @@ pub use autokit_replica::{CardRecord, Checks, HealthCounts, HealthDay, LastCheck
 pub use autokit_store::{DataDir, Ownership, StoreError};
 pub use autokit_toolcard::Clock;
 
-pub use autokit_commit_log::Loss;
+pub use autokit_commit_log::MissingCommits;
 pub use backup::{Backup, list_backups, open_backup, verify_backup};
 pub use error::{Code, LibraryError, Result};
 pub use history::EditedCard;
@@ -53,7 +53,7 @@ pub use problems::{Problem, Verified};
 pub use proposals::shared::{ProposalLink, ReceivedComment, ReceivedProposal};
 pub use proposals::{Acceptance, Accepted, Proposed, Selection};
 pub use restore::{Restored, Staged, place_backup, restore_backup, stage_backup};
-pub use shared::{Made, Received, SharedState, TeamNote, TeamRules};
+pub use shared::{Attribution, ReceivedCard, SharedState, TeamNote, TeamRules};
 pub use store::{ChangeObserver, Library, Storage};
 pub use stored_replica::HeldChanges;
 pub use vectors::{PackedVectors, StoredVectors};

@@ -6,7 +6,7 @@ use autokit_toolcard::{CardId, Timestamp};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use autokit_commit_log::Loss;
+use autokit_commit_log::MissingCommits;
 
 /// Most problems listed in a report; there can be as many as there are cards.
 const MAX_LISTED: usize = 100;
@@ -123,8 +123,8 @@ impl Verified {
     }
 }
 
-impl From<Loss> for Problem {
-    fn from(loss: Loss) -> Problem {
+impl From<MissingCommits> for Problem {
+    fn from(loss: MissingCommits) -> Problem {
         Problem::CommitsMissing { count: loss.last - loss.first + 1, since: loss.since }
     }
 }

@@ -89,7 +89,7 @@ impl TeamRules {
 
 /// Who made a revision, how, why and when.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct Attribution {
     /// What was done.
     pub operation: Operation,
     /// By whom.
@@ -102,7 +102,7 @@ pub struct Made {
 
 /// A card as it is in a team's library.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub struct ReceivedCard {
     /// The card here; `None` for one that was never here.
     pub id: Option<CardId>,
     /// The revision here that it replaces: the newest one, or that of its deletion; 0 if it was never here.
@@ -114,12 +114,12 @@ pub struct Received {
     /// Its vectors, if the team has some that can be used.
     pub vectors: Option<PackedVectors>,
     /// Its newest revision there.
-    pub made: Made,
+    pub made: Attribution,
     /// What it becomes here with changes that the team does not have yet, and who made those.
-    pub merged: Option<(Toolcard, Made)>,
+    pub merged: Option<(Toolcard, Attribution)>,
 }
 
-impl Received {
+impl ReceivedCard {
     pub(crate) fn row(&self, card: &CardId, local: u32) -> Object {
         SharedState { local, ..self.state.clone() }.row(card)
     }

@@ -12,7 +12,7 @@ use surrealdb::types::{Object, RecordId, RecordIdKey, RecordIdKeyRange, Value, o
 
 use crate::error::{LibraryError, Result};
 use crate::rows::{RevisionRow, key_text, proposal_number, seq_text, timestamp};
-use crate::shared::{Made, Received};
+use crate::shared::{Attribution, ReceivedCard};
 use crate::step::Step;
 use crate::store::Library;
 use crate::vectors::PackedVectors;
@@ -89,7 +89,7 @@ pub enum Write {
         id: CardId,
     },
     /// Brings a card to the state it has in a team's library.
-    Receive(Box<Received>),
+    Receive(Box<ReceivedCard>),
 }
 
 /// What a commit did.
@@ -144,7 +144,7 @@ struct Batch<'a> {
     /// Revisions of other libraries merged into what is written.
     merged: Vec<String>,
     /// Who made what is written and when, if not whoever commits.
-    made: Option<&'a Made>,
+    made: Option<&'a Attribution>,
     /// Rows of shared states.
     shared: Vec<Object>,
 }
@@ -244,7 +244,7 @@ impl<'a> Batch<'a> {
         self.outcome.deleted.push(id.clone());
     }
 
-    fn receive(&mut self, received: &'a Received) -> Result<()> {
+    fn receive(&mut self, received: &'a ReceivedCard) -> Result<()> {
         let id = match (&received.id, &received.card) {
             (Some(id), _) => id.clone(),
             (None, Some(card)) => self.free_id(&card.key()),

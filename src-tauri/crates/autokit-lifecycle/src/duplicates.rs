@@ -312,7 +312,7 @@ impl Handle<MergeCards> for LibraryDuplicates {
             Write::Edit { id: keep.id.clone(), expected: Some(keep.number), card: Box::new(card), vectors };
         let committed = self.workspace.commit(&meta, &[delete, edit]).await?;
         self.servers.unbind_removed(std::slice::from_ref(&remove)).await?;
-        self.collections.add_beside(&remove.id, &keep.id).await?;
+        self.collections.add_to_same_collections(&remove.id, &keep.id).await?;
         Ok(CardChange { change: committed.change, cards: vec![keep.id.clone()] })
     }
 }

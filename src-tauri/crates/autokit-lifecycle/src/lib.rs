@@ -4,14 +4,14 @@
 //! |---|---|
 //! | [`duplicates`] | cards that may describe one tool, and merging them |
 //! | [`macros`] | one tool made of recorded calls |
-//! | [`from_code`] | cards of the public functions and commands of a repository |
+//! | [`code_cards`] | cards of the public functions and commands of a repository |
 //! | [`generated`] | needs that use shows, and tools a language model writes for them |
 //! | [`variants`] | descriptions of one tool that compete |
 //! | [`refine`] | documentation refined by trial calls: runs over tools, with and without a language model |
 
 mod budget;
+pub mod code_cards;
 pub mod duplicates;
-pub mod from_code;
 pub mod generated;
 pub mod macros;
 pub mod refine;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Draft, OnText, Progress, StreamError};
-use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, ToolCall, Usage};
+use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, StopReason, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/v1/messages";
 pub(crate) const VERSION: &str = "2023-06-01";
@@ -62,12 +62,12 @@ fn message(message: &Message) -> Value {
     json!({ "role": role, "content": content })
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> StopReason {
     match reason {
-        "max_tokens" => Stop::Length,
-        "tool_use" => Stop::Tools,
-        "refusal" => Stop::Refused,
-        _ => Stop::End,
+        "max_tokens" => StopReason::Length,
+        "tool_use" => StopReason::Tools,
+        "refusal" => StopReason::Refused,
+        _ => StopReason::End,
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::{Error, Result};
 use crate::ledger::{Ledger, Price};
-use crate::message::{Reply, Request, ResponseFormat, Stop, ToolCall, Usage};
+use crate::message::{Reply, Request, ResponseFormat, StopReason, ToolCall, Usage};
 use crate::{anthropic, openai};
 
 /// The protocol of a service.
@@ -552,7 +552,7 @@ pub(crate) struct Draft {
     pub(crate) text: String,
     pub(crate) calls: BTreeMap<u64, ToolCall>,
     pub(crate) usage: Usage,
-    pub(crate) stop: Stop,
+    pub(crate) stop: StopReason,
 }
 
 impl Draft {
@@ -571,7 +571,7 @@ impl Draft {
             }
         }
         // Some servers end with "stop" although the model calls a tool.
-        let stop = if calls.is_empty() { self.stop } else { Stop::Tools };
+        let stop = if calls.is_empty() { self.stop } else { StopReason::Tools };
         Reply { text: self.text, calls, usage: self.usage, stop, ms: 0 }
     }
 }

@@ -26,7 +26,7 @@ mod structured;
 pub use client::{Limits, Model, ModelConfig, Protocol, Retry};
 pub use error::{Code, Error, Result};
 pub use ledger::{Ledger, LedgerEntry, Price};
-pub use message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, Tool, ToolCall, Usage};
+pub use message::{Message, Part, Reply, Request, ResponseFormat, Role, StopReason, Tool, ToolCall, Usage};
 pub use prices::list_price;
 pub use react::{GaveUp, Observation, React, RunOutcome, Step, Toolbox};
 pub use structured::Structured;

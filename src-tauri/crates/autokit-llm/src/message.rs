@@ -136,7 +136,7 @@ impl std::ops::AddAssign for Usage {
 /// Why a reply ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stop {
+pub enum StopReason {
     /// It was complete.
     #[default]
     End,
@@ -158,7 +158,7 @@ pub struct Reply {
     /// Tokens used; zero if the service does not report them.
     pub usage: Usage,
     /// Why it ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Milliseconds from the request to the end of the reply.
     pub ms: u64,
 }

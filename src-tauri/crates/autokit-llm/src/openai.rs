@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Draft, OnText, Progress, StreamError};
-use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, Stop, ToolCall, Usage};
+use crate::message::{Message, Part, Reply, Request, ResponseFormat, Role, StopReason, ToolCall, Usage};
 
 pub(crate) const PATH: &str = "/chat/completions";
 
@@ -62,12 +62,12 @@ fn message(message: &Message, out: &mut Vec<Value>) {
     }
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> StopReason {
     match reason {
-        "length" => Stop::Length,
-        "tool_calls" | "function_call" => Stop::Tools,
-        "content_filter" => Stop::Refused,
-        _ => Stop::End,
+        "length" => StopReason::Length,
+        "tool_calls" | "function_call" => StopReason::Tools,
+        "content_filter" => StopReason::Refused,
+        _ => StopReason::End,
     }
 }
 

@@ -20,12 +20,12 @@ use tokio::sync::mpsc;
 use super::error::{describe_handshake_error, describe_service_error, is_closed};
 use super::program::Program;
 use super::progress::{OrderedProgress, ProgressSubscribers, ProgressSubscription};
-use super::{Limits, Progress, Reach, UpstreamError};
+use super::{Limits, Progress, ResolvedTransport, UpstreamError};
 
 /// A running server.
 pub(super) struct Connection {
     name: String,
-    pub(super) reach: Reach,
+    pub(super) reach: ResolvedTransport,
     service: tokio::sync::Mutex<RunningService<RoleClient, Listener>>,
     peer: Peer<RoleClient>,
     program: Mutex<Option<Program>>,
@@ -64,7 +64,7 @@ impl ClientHandler for Listener {
 impl Connection {
     pub(super) async fn start(
         name: &str,
-        reach: &Reach,
+        reach: &ResolvedTransport,
         limits: &Limits,
         changed: mpsc::UnboundedSender<String>,
     ) -> Result<Connection, UpstreamError> {
@@ -88,12 +88,12 @@ impl Connection {
 
     async fn open(
         listener: &Listener,
-        reach: &Reach,
+        reach: &ResolvedTransport,
         limits: &Limits,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Connection, OpenError> {
         let (mut program, opened) = match reach {
-            Reach::Stdio { command, args, env, folder } => {
+            ResolvedTransport::Stdio { command, args, env, folder } => {
                 let mut program =
                     Program::start(command, args, env, folder.as_deref()).map_err(OpenError::Failed)?;
                 let (stdin, stdout) = (program.child.stdin.take(), program.child.stdout.take());
@@ -106,7 +106,7 @@ impl Connection {
                 let handshake = listener.clone().serve_with_lifecycle(transport, lifecycle);
                 (Some(program), tokio::time::timeout(limits.start, handshake).await)
             }
-            Reach::Http { url, headers } => {
+            ResolvedTransport::Http { url, headers } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(limits.message_bytes);
                 let mut header_map = HashMap::new();

@@ -39,7 +39,7 @@ pub use self::listed::{ServerTools, SkippedTool};
 /// How a server is reached, with all secrets filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "transport", rename_all = "snake_case")]
-pub enum Reach {
+pub enum ResolvedTransport {
     /// A program that is started here and communicates over standard input and output.
     Stdio {
         /// The program.
@@ -125,7 +125,7 @@ impl Pool {
     pub fn tools<'a>(
         &'a self,
         name: &'a str,
-        reach: &'a Reach,
+        reach: &'a ResolvedTransport,
     ) -> BoxFuture<'a, Result<ServerTools, UpstreamError>> {
         Box::pin(async move {
             let connection = self.connect(name, reach).await?;
@@ -171,7 +171,7 @@ impl Pool {
     pub fn call<'a>(
         &'a self,
         name: &'a str,
-        reach: &'a Reach,
+        reach: &'a ResolvedTransport,
         tool: &'a str,
         arguments: Map<String, Value>,
         progress: &'a mpsc::Sender<Progress>,
@@ -281,7 +281,7 @@ impl Pool {
 
     /// Returns the connection to a server, starting it if it is not running, or restarting it if `reach`
     /// changed.
-    async fn connect(&self, name: &str, reach: &Reach) -> Result<Arc<Connection>, UpstreamError> {
+    async fn connect(&self, name: &str, reach: &ResolvedTransport) -> Result<Arc<Connection>, UpstreamError> {
         let slot = Arc::clone(self.servers.lock().await.entry(name.to_owned()).or_default());
         let mut slot = slot.lock().await;
         if let Some(connection) = &*slot {

@@ -31,7 +31,7 @@ impl Embedding for CurrentModel {
             .filter(|(_, fits)| **fits)
             .map(|((card, vectors), _)| (*card, vectors.values.as_slice()))
             .collect();
-        match self.0.are_genuine(&checked, dim).await {
+        match self.0.verify_vectors(&checked, dim).await {
             Ok(true) => fitting,
             Ok(false) => {
                 tracing::warn!("vectors of the team do not match their cards; ignored");

@@ -33,10 +33,10 @@ pub trait OtherLibraries: fmt::Debug + Send + Sync {
 
 /// Opens none, for an engine without a process around it.
 #[derive(Clone, Copy, Debug)]
-pub struct NoOthers;
+pub struct NoOtherLibraries;
 
 #[async_trait]
-impl OtherLibraries for NoOthers {
+impl OtherLibraries for NoOtherLibraries {
     async fn open(&self, folder: &Path) -> Result<Arc<dyn Client>> {
         let message = format!("the library in {} can't be opened from here", folder.display());
         Err(ApiError::new(ErrorCode::Refused, message, "Open it by itself."))

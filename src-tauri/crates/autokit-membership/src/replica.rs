@@ -167,8 +167,8 @@ impl TeamReplica {
     pub(crate) async fn session(&self) -> Result<Session> {
         let mut session = self.session.lock().await;
         if let Some(open) = session.as_ref() {
-            let answer = tokio::time::timeout(ANSWER, open.standing()).await;
-            if answer.is_ok_and(|standing| standing.is_ok()) {
+            let answer = tokio::time::timeout(ANSWER, open.access()).await;
+            if answer.is_ok_and(|access| access.is_ok()) {
                 return Ok(open.clone());
             }
         }
@@ -389,7 +389,7 @@ fn policy_of(approvals: &BTreeMap<String, u32>) -> TeamPolicy {
 #[async_trait]
 impl Handle<GetTeamPolicy> for TeamReplica {
     async fn handle(&self, _: &Context, _: Nothing) -> Result<TeamPolicy> {
-        Ok(policy_of(&self.session().await?.standing().await?.approvals))
+        Ok(policy_of(&self.session().await?.access().await?.approvals))
     }
 }
 
@@ -421,7 +421,7 @@ impl Handle<GetTeamCards> for TeamReplica {
 impl Handle<SetTeamPolicy> for TeamReplica {
     async fn handle(&self, _: &Context, request: TeamPolicy) -> Result<TeamPolicy> {
         let session = self.session().await?;
-        let before = policy_of(&session.standing().await?.approvals);
+        let before = policy_of(&session.access().await?.approvals);
         let changed = [
             (Risk::Low, before.low, request.low),
             (Risk::Medium, before.medium, request.medium),
@@ -431,6 +431,6 @@ impl Handle<SetTeamPolicy> for TeamReplica {
             session.set_policy(risk.as_str(), approvals).await?;
         }
         self.changed.notify_one();
-        Ok(policy_of(&session.standing().await?.approvals))
+        Ok(policy_of(&session.access().await?.approvals))
     }
 }

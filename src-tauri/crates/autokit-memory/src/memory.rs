@@ -116,7 +116,7 @@ impl Memory {
 
     /// Keeps the sources up to date in a process that lives long: reads again what changed meanwhile, and watches for
     /// changes. Does nothing without sources.
-    pub async fn keep_current(&self) {
+    pub async fn refresh_and_watch(&self) {
         if let Err(error) = self.start_watching().await {
             tracing::error!(%error, "failed to watch documents and code");
         }

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::complaint::{Complaint, last_part};
 use crate::finding::{Finding, Observation};
+use crate::parsed_error::{ParsedError, last_part};
 use crate::tool::{Outcome, ToolCaller, ToolDocument, Trial};
 use crate::values::{ValuePool, typed, valid};
 
@@ -200,7 +200,7 @@ impl Explorer<'_> {
         self.trials[at].outcome.is_refused()
     }
 
-    fn complaint(&self, at: usize) -> Option<Complaint> {
+    fn complaint(&self, at: usize) -> Option<ParsedError> {
         let trial = &self.trials[at];
         let Outcome::Refused { error, .. } = &trial.outcome else { return None };
         let names: Vec<&str> = self
@@ -212,7 +212,7 @@ impl Explorer<'_> {
         // A message names a field of the body without what it is inside of.
         let known: Vec<&str> =
             names.iter().map(|name| last_part(name)).chain(names.iter().copied()).collect();
-        let mut complaint = Complaint::new(error, &known);
+        let mut complaint = ParsedError::new(error, &known);
         for name in &mut complaint.names {
             if !names.contains(&name.as_str())
                 && let Some(full) = names.iter().find(|full| last_part(full) == name.as_str())

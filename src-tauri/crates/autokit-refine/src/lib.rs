@@ -14,14 +14,14 @@
 //! | `tool` | a tool as documented, and calling it |
 //! | [`draft`] | the loop with a model |
 //! | [`explore`] | the rules |
-//! | `complaint` | what an error message says about arguments |
+//! | `parsed_error` | what an error message says about arguments |
 //! | `values` | values to try for a parameter |
 //! | `finding` | what calls showed, as sentences and as changes to the parameters' schema |
 
-mod complaint;
 pub mod draft;
 pub mod explore;
 mod finding;
+mod parsed_error;
 mod tool;
 mod values;
 

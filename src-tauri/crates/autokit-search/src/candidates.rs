@@ -15,7 +15,7 @@ use crate::fusion::{self, ASK_ADVANTAGE, ASK_SHARE, CHUNK_SHARE, CLAUSE_SHARE, L
 use crate::index::{Mode, Query, SearchIndex};
 use crate::keyword::KeywordScores;
 use crate::names::NameMatch;
-use crate::possible::{Neighbour, Possible};
+use crate::possible::{Neighbour, TopKCandidates};
 use crate::traits::Traits;
 use crate::vector::Exactness;
 
@@ -147,7 +147,7 @@ impl SearchIndex {
             constraints: shifts.of(slot),
             ..Candidate::default()
         };
-        let mut possible = Possible::new(query.limit);
+        let mut possible = TopKCandidates::new(query.limit);
         for (slot, _) in bm25.iter().enumerate().filter(|(_, bm25)| **bm25 > 0.0) {
             possible.add(slot as u32, candidate(slot as u32).raw(), 0.0);
         }
@@ -229,35 +229,35 @@ impl SearchIndex {
 
     /// Returns the cards that may be among the best `limit` once their scores are exact. Names are left aside: whoever is
     /// among the best of those that are not named is among the best of all by score.
-    fn possible(&self, request: &Request<'_>, allowed: Option<&BitSet>, limit: usize) -> Possible {
+    fn possible(&self, request: &Request<'_>, allowed: Option<&BitSet>, limit: usize) -> TopKCandidates {
         let closest = self.closest(request, allowed, Exactness::Bounded);
-        let add = |possible: &mut Possible, slot: u32, cosines: &[f32], bound: f32| {
+        let add = |possible: &mut TopKCandidates, slot: u32, cosines: &[f32], bound: f32| {
             let candidate = request.score(&closest, slot, cosines, bound);
             possible.add(slot, candidate.raw(), candidate.bound);
         };
-        let start = |_| Possible::new(limit);
+        let start = |_| TopKCandidates::new(limit);
         let (queries, shift) = (&request.queries, &request.shift);
         let mut parts = self.vectors.fold(queries, shift, allowed, Exactness::Bounded, start, add);
-        let mut without_vector = Possible::new(limit);
+        let mut without_vector = TopKCandidates::new(limit);
         for slot in self.without_vector(allowed) {
             add(&mut without_vector, slot, &request.average, 0.0);
         }
         parts.push(without_vector);
-        Possible::join(parts, limit)
+        TopKCandidates::join(parts, limit)
     }
 
     /// Adds the cards that are named, and those in `allowed` that find what one of all these takes: they may be raised into
     /// the best for that.
     fn with_named_and_finders(
         &self,
-        possible: Possible,
+        possible: TopKCandidates,
         named: &FxHashMap<u32, NameMatch>,
         allowed: Option<&BitSet>,
     ) -> BitSet {
         let mut found = BitSet::with_len(self.ids.len());
         for slot in possible.into_keys().chain(named.keys().copied()) {
             found.insert(slot);
-            self.lookups.each_finder(slot, |finder, _| {
+            self.lookups.for_each_producer(slot, |finder, _| {
                 if allowed.is_none_or(|set| set.contains(finder)) {
                     found.insert(finder);
                 }
@@ -345,7 +345,7 @@ impl SearchIndex {
         let mut needed: FxHashMap<u32, (f32, u32)> = FxHashMap::default();
         for candidate in candidates.iter().take(limit).filter(|candidate| candidate.raw() > 0.0) {
             let (raw, slot) = (LOOKUP_SHARE * candidate.raw(), candidate.slot);
-            self.lookups.each_finder(slot, |finder, _| {
+            self.lookups.for_each_producer(slot, |finder, _| {
                 let known = needed.entry(finder).or_insert((raw, slot));
                 if raw.total_cmp(&known.0).then(known.1.cmp(&slot)).is_gt() {
                     *known = (raw, slot);

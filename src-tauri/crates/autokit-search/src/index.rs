@@ -554,7 +554,7 @@ impl SearchIndex {
                 };
                 let finds = candidate
                     .lookup
-                    .and_then(|lookup| self.lookups.thing_found(candidate.slot, lookup.needed_by))
+                    .and_then(|lookup| self.lookups.produced_identifier(candidate.slot, lookup.needed_by))
                     .map(str::to_owned);
                 Hit {
                     id: self.ids[at].to_string(),

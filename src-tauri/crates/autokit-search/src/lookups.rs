@@ -184,15 +184,15 @@ impl LookupIndex {
     }
 
     /// Returns the word for what a tool finds the identifiers of that another one takes.
-    pub(crate) fn thing_found(&self, finder: u32, taker: u32) -> Option<&str> {
+    pub(crate) fn produced_identifier(&self, finder: u32, taker: u32) -> Option<&str> {
         let mut thing = None;
-        self.each_finder(taker, |slot, word| thing = thing.or((slot == finder).then_some(word)));
+        self.for_each_producer(taker, |slot, word| thing = thing.or((slot == finder).then_some(word)));
         thing
     }
 
     /// Calls `found` with every tool that finds an identifier which a tool takes, and the word for what is
     /// identified.
-    pub(crate) fn each_finder<'a>(&'a self, of: u32, mut found: impl FnMut(u32, &'a str)) {
+    pub(crate) fn for_each_producer<'a>(&'a self, of: u32, mut found: impl FnMut(u32, &'a str)) {
         for taken in self.of.get(&of).map_or(&[][..], |identifiers| &identifiers.takes) {
             let Some(Finders { searching, listing }) = self.finders.get(&taken.key) else { continue };
             let finders = if searching.is_empty() { listing } else { searching };
@@ -226,7 +226,7 @@ mod tests {
             index.insert(slot as u32, tool, &mut analyzer);
         }
         let mut found = Vec::new();
-        index.each_finder(tools.len() as u32 - 1, |slot, what| found.push((slot, what.to_owned())));
+        index.for_each_producer(tools.len() as u32 - 1, |slot, what| found.push((slot, what.to_owned())));
         found
     }
 
@@ -314,7 +314,7 @@ mod tests {
         index.insert(1, &tool("chat", "post", "", &["channel_id"]), &mut analyzer);
         let count = |index: &LookupIndex| {
             let mut count = 0;
-            index.each_finder(1, |_, _| count += 1);
+            index.for_each_producer(1, |_, _| count += 1);
             count
         };
         assert_eq!(count(&index), 1);

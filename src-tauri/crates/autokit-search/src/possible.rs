@@ -20,17 +20,17 @@ impl Neighbour {
 
 /// The keys that may be among the `k` best once their scores are exact.
 #[derive(Debug)]
-pub(crate) struct Possible {
+pub(crate) struct TopKCandidates {
     /// The best lower ends.
     best: TopK,
     /// The upper ends of all that reached the last of them when they were added: more than do in the end.
     reaching: Vec<Neighbour>,
 }
 
-impl Possible {
+impl TopKCandidates {
     /// Looks for the `k` best; `k` is at least 1.
-    pub(crate) fn new(k: usize) -> Possible {
-        Possible { best: TopK::new(k), reaching: Vec::new() }
+    pub(crate) fn new(k: usize) -> TopKCandidates {
+        TopKCandidates { best: TopK::new(k), reaching: Vec::new() }
     }
 
     /// Adds a key whose score is off by at most `bound`.
@@ -43,8 +43,8 @@ impl Possible {
     }
 
     /// Joins what several threads found.
-    pub(crate) fn join(parts: impl IntoIterator<Item = Possible>, k: usize) -> Possible {
-        let mut all = Possible::new(k);
+    pub(crate) fn join(parts: impl IntoIterator<Item = TopKCandidates>, k: usize) -> TopKCandidates {
+        let mut all = TopKCandidates::new(k);
         for part in parts {
             all.best = all.best.merge(part.best);
             all.reaching.extend(part.reaching);

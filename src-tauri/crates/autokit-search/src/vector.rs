@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bitset::BitSet;
 use crate::error::RetrieveError;
-use crate::possible::{Neighbour, Possible};
+use crate::possible::{Neighbour, TopKCandidates};
 use crate::stored::packed;
 use kernel::{Kernel, Lane};
 use quantized::{Approximate, QuantizedQuery, QuantizedRows};
@@ -295,14 +295,14 @@ impl VectorIndex {
         }
         let query = QuantizedQuery::new(query);
         let parts = self.in_parts(|rows| {
-            let mut possible = Possible::new(k);
+            let mut possible = TopKCandidates::new(k);
             let rows = rows.filter(|&row| self.is_allowed(row, allowed));
             self.approximate_rows(rows, std::slice::from_ref(&query), |row, found| {
                 possible.add(row as u32, found[0].score, found[0].bound);
             });
             possible
         });
-        Possible::join(parts, k).into_keys().collect()
+        TopKCandidates::join(parts, k).into_keys().collect()
     }
 
     /// Returns every allowed key and its cosines with each of `queries`, as [`VectorIndex::fold`] reads them.

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use autokit_api::ServerReach;
+use autokit_api::ServerTransport;
 use autokit_bootstrap::Macro;
 use autokit_error::ApiError;
 use autokit_gateway::{Audit, Call, CallOutcome, DecidedBy, Definition, McpSessionId, Refusal, Target};
@@ -352,7 +352,7 @@ impl Calls {
 /// person added it.
 fn server_needs(server: &SavedServer) -> Vec<Need> {
     let mut needs = Vec::new();
-    if let ServerReach::Http { url } = &server.reach {
+    if let ServerTransport::Http { url } = &server.reach {
         needs.extend(external::host_need(url));
     }
     if !server.secrets.is_empty() {

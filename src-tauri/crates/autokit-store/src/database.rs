@@ -307,7 +307,7 @@ impl Database {
             // The store compacts its log into tables by itself. Once that has failed on a full disk, it
             // refuses every later write with the same error, even when there is space again.
             (Err(StoreError::DiskFull { .. }), Some((space, variables)))
-                if space.fits_beside_reserve(bytes as u64) =>
+                if space.fits_with_reserve(bytes as u64) =>
             {
                 self.execute_once(query, variables, &recovered, &guard).await
             }

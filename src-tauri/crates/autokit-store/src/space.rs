@@ -38,7 +38,7 @@ impl Space {
     }
 
     /// Whether there is space for a write in addition to the reserve.
-    pub(crate) fn fits_beside_reserve(&self, bytes: u64) -> bool {
+    pub(crate) fn fits_with_reserve(&self, bytes: u64) -> bool {
         self.fits(bytes, RESERVE)
     }
 

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::embedding::Embedding;
 use crate::error::{Result, SyncError};
 use crate::send::unsent;
-use crate::sync::{Look, Report, TeamSync, forget_team};
+use crate::sync::{Report, SyncScope, TeamSync, forget_team};
 
 /// How long to wait before connecting again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -212,15 +212,15 @@ impl Follower {
         let changes = sync.session().watch().await?;
         let mut watched = sync.narrowed();
         let mut changes = changes.ready_chunks(usize::from(u8::MAX)).boxed();
-        let mut look = Look::Whole;
+        let mut look = SyncScope::Whole;
         let mut whole_at = Instant::now();
         loop {
-            let round = if look == Look::Whole { self.begin() } else { self.state.borrow().round };
+            let round = if look == SyncScope::Whole { self.begin() } else { self.state.borrow().round };
             let report = sync.round(look).await?;
-            if look == Look::Whole {
+            if look == SyncScope::Whole {
                 whole_at = Instant::now();
             }
-            look = Look::Whole;
+            look = SyncScope::Whole;
             let (now, (unsent, problem)) = (self.clock.stamp(), sync.behind());
             // Not for each look at a library in which nothing changed: that would write all day.
             if report != Report::default() || self.state.borrow().synced_at.is_none() {
@@ -238,7 +238,7 @@ impl Follower {
                 // It was told of what could be seen when it began to listen.
                 watched = sync.narrowed();
                 // What it was told until now goes with the old stream.
-                sync.heed_members();
+                sync.mark_directory_stale();
                 changes = sync.session().watch().await?.ready_chunks(usize::from(u8::MAX)).boxed();
                 continue;
             }
@@ -249,12 +249,12 @@ impl Follower {
                 () = tokio::time::sleep_until(whole_at + WHOLE) => {}
                 next = changes.next() => match next {
                     Some(next) => {
-                        look = Look::News { proposals: false };
+                        look = SyncScope::News { proposals: false };
                         for changed in next {
                             let changed = changed?;
-                            look = look.told(changed);
+                            look = look.widened_for(changed);
                             if changed == Changed::Members {
-                                sync.heed_members();
+                                sync.mark_directory_stale();
                             }
                         }
                     }

@@ -44,7 +44,7 @@ pub use send::{problem, unsent};
 pub use sharing::{
     Directory, DirectoryGroup, DirectoryMember, Sharing, new_cards, set_new_cards, share, sharing,
 };
-pub use sync::{Look, Report, TeamSync, forget_team, synced_at};
+pub use sync::{Report, SyncScope, TeamSync, forget_team, synced_at};
 
 // Unifies the features of dependencies across the workspace; it exports nothing.
 use workspace_hack as _;

@@ -8,7 +8,7 @@ use autokit_toolcard::{CardId, ProposalId};
 
 use crate::error::Result;
 use crate::position::Position;
-use crate::sharing::forget_wanted;
+use crate::sharing::forget_visibility;
 use crate::sync::{Report, TeamSync};
 
 /// Setting: the filter that was chosen, as JSON.
@@ -60,7 +60,7 @@ impl TeamSync {
 
     /// Takes up another filter once everything was sent: forgets what it leaves out, so that everything is to be read again.
     /// Returns whether there is another one.
-    pub(crate) async fn heed_filter(&mut self, report: &mut Report) -> Result<bool> {
+    pub(crate) async fn apply_filter(&mut self, report: &mut Report) -> Result<bool> {
         let filter = filter(&self.library).await?;
         if filter == self.position.filter {
             return Ok(false);
@@ -123,7 +123,7 @@ impl TeamSync {
             return Ok(());
         }
         self.library.purge(cards, proposals).await?;
-        forget_wanted(&self.library, cards, false).await?;
+        forget_visibility(&self.library, cards, false).await?;
         for card in cards {
             if let Some(state) = self.shared.remove(card) {
                 self.by_key.remove(&state.key);

@@ -23,7 +23,7 @@ pub(crate) struct Position {
     pub(crate) synced_at: Option<Timestamp>,
     /// Cards hidden before it are forgotten here.
     pub(crate) hidden: Cursor,
-    /// [`autokit_team::Standing::narrowed`] when the cards here were last compared with what may be seen.
+    /// [`autokit_team::MemberAccess::narrowed`] when the cards here were last compared with what may be seen.
     pub(crate) narrowed: Option<String>,
     /// The filter with which the cards here were read.
     pub(crate) filter: CardFilter,

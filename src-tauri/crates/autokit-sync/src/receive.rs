@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use autokit_bundle::merge::merge;
-use autokit_library::{LibraryError, Made, PackedVectors, Received, Replica, SharedState, TeamNote, Write};
+use autokit_library::{
+    Attribution, LibraryError, PackedVectors, ReceivedCard, Replica, SharedState, TeamNote, Write,
+};
 use autokit_team::{CardFeed, CardKey, Changes, Cursor, SharedCard, Visibility};
 use autokit_toolcard::{Author, CardId, Draft, Operation, Origin, ProposedField, Revision, Toolcard};
 use serde_json::{Map, Value};
@@ -12,7 +14,7 @@ use crate::error::{Result, SyncError};
 use crate::position::{Dispute, Position};
 use crate::proposals::digest;
 use crate::sharing::to_text;
-use crate::sync::{Look, Report, TeamSync, meta};
+use crate::sync::{Report, SyncScope, TeamSync, meta};
 
 /// Cards that are written at once, and bytes of them after which no more are read: a larger change does not fit into one
 /// transaction of the library, which writes it twice then. A card is up to six rows.
@@ -34,7 +36,7 @@ struct Theirs {
     state: SharedState,
     card: Option<Toolcard>,
     vectors: Option<PackedVectors>,
-    made: Made,
+    made: Attribution,
 }
 
 /// What a person changed here and the team does not have.
@@ -43,12 +45,12 @@ struct Mine {
     common: Option<Map<String, Value>>,
     /// Its content now.
     card: Map<String, Value>,
-    made: Made,
+    made: Attribution,
 }
 
 /// What receiving one card does.
 struct Planned {
-    received: Received,
+    received: ReceivedCard,
     /// What of a person's edit does not go with the team's, and whose it is.
     disputed: Option<(Draft, Author)>,
 }
@@ -78,15 +80,15 @@ async fn read(feed: &mut CardFeed, is_known: impl Fn(&CardKey, u32, &Visibility)
 
 impl TeamSync {
     /// Writes what the team changed since the last time.
-    pub(crate) async fn receive(&mut self, look: Look, report: &mut Report) -> Result<()> {
+    pub(crate) async fn receive(&mut self, look: SyncScope, report: &mut Report) -> Result<()> {
         let mut stored = self.position.clone();
-        let from = if look == Look::Whole { &self.position.cursor } else { &self.recent.cards };
+        let from = if look == SyncScope::Whole { &self.position.cursor } else { &self.recent.cards };
         let mut feed = self.session.feed(from, &self.position.filter);
         // What was written lately is listed again with each look.
         let mut changes = read(&mut feed, |card, number, to| self.knows(card, number, to)).await?;
         loop {
             let more = changes.more;
-            if look != Look::Whole {
+            if look != SyncScope::Whole {
                 // What took long to write is still to be read.
                 changes.cursor.clone_from(&self.position.cursor);
             }
@@ -217,7 +219,7 @@ impl TeamSync {
 
     /// Brings a card back to what the team has after an acceptance that it did not take. What was edited after that becomes
     /// a proposal of its own.
-    pub(crate) async fn take_back(&mut self, accepted: &Revision, report: &mut Report) -> Result<()> {
+    pub(crate) async fn revert_to_team(&mut self, accepted: &Revision, report: &mut Report) -> Result<()> {
         let Some(theirs) = self.common(&accepted.card).await? else {
             let delete = [Write::Delete { id: accepted.card.clone() }];
             self.library.commit(&meta("Wait for the team's decision on a new card"), &delete).await?;
@@ -252,7 +254,7 @@ impl TeamSync {
         let meta = meta("Propose a new card instead of adding it");
         self.library.receive(&meta, &delete, &position.to_text()).await?;
         self.position = position;
-        self.propose_disputed(report).await
+        self.propose_conflicts(report).await
     }
 
     /// Reads a card of the team; `None` if it is not a valid one.
@@ -264,7 +266,7 @@ impl TeamSync {
                 return Ok(None);
             }
         };
-        let made = Made {
+        let made = Attribution {
             operation: Operation::parse(&shared.operation).unwrap_or(Operation::Edit),
             author: self.author(&shared.author).await?,
             reason: shared.reason,
@@ -297,7 +299,7 @@ impl TeamSync {
 
     async fn commit(
         &mut self,
-        received: Vec<Received>,
+        received: Vec<ReceivedCard>,
         disputed: Vec<(Draft, Author)>,
         position: &Position,
         report: &mut Report,
@@ -317,7 +319,7 @@ impl TeamSync {
             }
             self.set_shared(card, state);
         }
-        self.propose_disputed(report).await
+        self.propose_conflicts(report).await
     }
 
     /// Returns a position with further edits to propose.
@@ -332,7 +334,7 @@ impl TeamSync {
     }
 
     /// Proposes the edits that met another one: each once, also where that ended in the middle before.
-    pub(crate) async fn propose_disputed(&mut self, report: &mut Report) -> Result<()> {
+    pub(crate) async fn propose_conflicts(&mut self, report: &mut Report) -> Result<()> {
         if self.position.disputed.is_empty() {
             return Ok(());
         }
@@ -414,9 +416,9 @@ fn received(
     id: Option<CardId>,
     expected: u32,
     theirs: &Theirs,
-    merged: Option<(Toolcard, Made)>,
-) -> Received {
-    Received {
+    merged: Option<(Toolcard, Attribution)>,
+) -> ReceivedCard {
+    ReceivedCard {
         id,
         expected,
         card: theirs.card.clone(),
@@ -427,8 +429,8 @@ fn received(
     }
 }
 
-fn made_by(revision: &Revision) -> Made {
-    Made {
+fn made_by(revision: &Revision) -> Attribution {
+    Attribution {
         operation: revision.operation,
         author: revision.author.clone(),
         reason: revision.reason.clone(),

@@ -239,7 +239,7 @@ impl TeamSync {
             Err(error) => return Err(SyncError::Team(error)),
         };
         tracing::info!(proposal = %accepted.proposal.id, ?refused, "an acceptance is taken back");
-        self.take_back(revision, report).await?;
+        self.revert_to_team(revision, report).await?;
         self.refused.insert(accepted.key.clone());
         Ok(Sent::Everything)
     }

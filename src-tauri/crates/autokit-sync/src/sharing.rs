@@ -139,7 +139,7 @@ pub(crate) async fn note<T: Serialize>(library: &Library, about: TeamNote, value
 }
 
 /// Forgets who is to see these cards, and with `everything` all that was noted about the team's people.
-pub(crate) async fn forget_wanted(library: &Library, cards: &[CardId], everything: bool) -> Result<()> {
+pub(crate) async fn forget_visibility(library: &Library, cards: &[CardId], everything: bool) -> Result<()> {
     let _guard = WANTED.lock().await;
     let mut all = wanted(library).await?;
     let before = all.len();

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use autokit_library::{Library, Meta, ProposalLink, SharedState, TeamNote, TeamRules};
 use autokit_team::{
-    CardKey, Changed, Code, Cursor, MemberKey, ProposalKey, Role, Session, Standing, Visibility,
+    CardKey, Changed, Code, Cursor, MemberAccess, MemberKey, ProposalKey, Role, Session, Visibility,
 };
 use autokit_toolcard::{Author, CardId, Operation, ProposalId, Risk, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::notices::Notice;
 use crate::position::{MAX_CARDS, Position};
 use crate::send::Sent;
-use crate::sharing::{Directory, forget_wanted};
+use crate::sharing::{Directory, forget_visibility};
 
 /// Most rounds in which others changed what is to be sent before it arrived; afterwards it stays for the next time.
 const ROUNDS: usize = 20;
@@ -28,7 +28,7 @@ pub async fn forget_team(library: &Library) -> Result<usize> {
     let shared: Vec<CardId> = library.shared_states(None).await?.into_keys().collect();
     let proposals: Vec<ProposalId> = library.proposal_links().await?.into_keys().collect();
     library.purge(&shared, &proposals).await?;
-    forget_wanted(library, &shared, true).await?;
+    forget_visibility(library, &shared, true).await?;
     Ok(shared.len())
 }
 
@@ -83,7 +83,7 @@ impl Report {
 
 /// What of the team is looked at in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum SyncScope {
     /// What the member may do and see, cards and proposals, with what took long to write.
     Whole,
     /// Cards written since the last look, and proposals.
@@ -93,14 +93,16 @@ pub enum Look {
     },
 }
 
-impl Look {
+impl SyncScope {
     /// What is to be looked at once this was told as well.
-    pub(crate) fn told(self, changed: Changed) -> Look {
+    pub(crate) fn widened_for(self, changed: Changed) -> SyncScope {
         match (self, changed) {
             (look, Changed::Cards) => look,
             // Its card is there before a proposal is.
-            (Look::News { .. }, Changed::Proposals) => Look::News { proposals: true },
-            (Look::Whole, Changed::Proposals) | (_, Changed::Hidden | Changed::Members) => Look::Whole,
+            (SyncScope::News { .. }, Changed::Proposals) => SyncScope::News { proposals: true },
+            (SyncScope::Whole, Changed::Proposals) | (_, Changed::Hidden | Changed::Members) => {
+                SyncScope::Whole
+            }
         }
     }
 }
@@ -207,7 +209,7 @@ impl TeamSync {
     /// # Errors
     /// When the server does not answer or the library cannot be written. Local changes stay for the next time.
     pub async fn sync(&mut self) -> Result<Report> {
-        self.round(Look::Whole).await
+        self.round(SyncScope::Whole).await
     }
 
     /// As [`TeamSync::sync`], but no more of the team is looked at unless this is the first round, what is sent or proposed here
@@ -215,41 +217,41 @@ impl TeamSync {
     ///
     /// # Errors
     /// As [`TeamSync::sync`].
-    pub async fn round(&mut self, mut look: Look) -> Result<Report> {
+    pub async fn round(&mut self, mut look: SyncScope) -> Result<Report> {
         let mut report = Report::default();
         if !self.recent.is_whole || self.shared.is_empty() {
-            look = Look::Whole;
+            look = SyncScope::Whole;
         }
-        if look == Look::Whole {
+        if look == SyncScope::Whole {
             self.forget(&mut report).await?;
         }
-        self.propose_disputed(&mut report).await?;
+        self.propose_conflicts(&mut report).await?;
         if self.shared.is_empty() {
             // Nothing is here that it could leave out.
-            self.heed_filter(&mut report).await?;
+            self.apply_filter(&mut report).await?;
         }
         for _ in 0..ROUNDS {
-            self.read_wanted().await?;
+            self.read_pending_visibility().await?;
             let sent = self.send(&mut report).await?;
             self.receive(look, &mut report).await?;
             let is_done = sent == Sent::Everything && self.unsent().is_empty();
             if is_done {
-                self.send_wanted().await?;
+                self.send_pending_visibility().await?;
                 self.send_vectors().await?;
             }
             // What is proposed is about cards that the team has.
             let discussed = is_done && self.send_proposals().await?;
-            if look != (Look::News { proposals: false }) || discussed || self.has_proposals_to_read() {
+            if look != (SyncScope::News { proposals: false }) || discussed || self.has_proposals_to_read() {
                 self.receive_proposals(look, &mut report).await?;
             }
-            self.recent.is_whole |= look == Look::Whole;
+            self.recent.is_whole |= look == SyncScope::Whole;
             let is_settled = is_done && !discussed && self.early.is_empty();
-            if is_settled && !self.heed_filter(&mut report).await? {
+            if is_settled && !self.apply_filter(&mut report).await? {
                 return Ok(report);
             }
-            if look != Look::Whole {
+            if look != SyncScope::Whole {
                 // What cannot be sent may have been hidden.
-                look = Look::Whole;
+                look = SyncScope::Whole;
                 self.forget(&mut report).await?;
             }
         }
@@ -257,13 +259,13 @@ impl TeamSync {
         Ok(report)
     }
 
-    /// [`Standing::narrowed`] when the member was last looked at.
+    /// [`MemberAccess::narrowed`] when the member was last looked at.
     pub(crate) fn narrowed(&self) -> Option<String> {
         self.position.narrowed.clone()
     }
 
     /// Reads the members and groups again in the next round.
-    pub(crate) fn heed_members(&mut self) {
+    pub(crate) fn mark_directory_stale(&mut self) {
         self.is_directory_current = false;
     }
 
@@ -278,9 +280,9 @@ impl TeamSync {
 
     /// Forgets cards that this member may not see any more, and reads everything again if there are others instead.
     async fn forget(&mut self, report: &mut Report) -> Result<()> {
-        let (standing, hidden) =
-            tokio::join!(self.session.standing(), self.session.hidden(&self.position.hidden));
-        let standing = match standing {
+        let (access, hidden) =
+            tokio::join!(self.session.access(), self.session.hidden(&self.position.hidden));
+        let access = match access {
             Err(error) if error.code == Code::Removed => {
                 forget_team(&self.library).await?;
                 self.shared.clear();
@@ -289,9 +291,9 @@ impl TeamSync {
                 self.by_proposal.clear();
                 return Err(error.into());
             }
-            standing => standing?,
+            access => access?,
         };
-        self.heed(&standing).await?;
+        self.apply_access(&access).await?;
         if !self.is_directory_current {
             self.read_directory().await?;
         }
@@ -306,14 +308,14 @@ impl TeamSync {
             }
             hidden = self.session.hidden(&hidden.cursor).await?;
         }
-        let is_compared = self.position.narrowed.as_ref() == Some(&standing.narrowed);
+        let is_compared = self.position.narrowed.as_ref() == Some(&access.narrowed);
         if is_compared && self.position.hidden == hidden.cursor {
             return Ok(());
         }
         if !is_compared && self.position.narrowed.is_some() {
             self.forget_hidden(report).await?;
         }
-        let (hidden, narrowed) = (hidden.cursor, Some(standing.narrowed));
+        let (hidden, narrowed) = (hidden.cursor, Some(access.narrowed));
         let position = Position { hidden, narrowed, ..self.position.clone() };
         self.library.receive(&meta("Compare with the team's library"), &[], &position.to_text()).await?;
         self.position = position;
@@ -321,12 +323,12 @@ impl TeamSync {
     }
 
     /// Notes what the member may do.
-    async fn heed(&mut self, standing: &Standing) -> Result<()> {
-        let needed = |risk: Risk| Some((risk, *standing.approvals.get(risk.as_str())?));
+    async fn apply_access(&mut self, access: &MemberAccess) -> Result<()> {
+        let needed = |risk: Risk| Some((risk, *access.approvals.get(risk.as_str())?));
         let rules = TeamRules {
-            member: standing.name.clone(),
-            may_propose: standing.role >= Role::Contributor,
-            may_decide: standing.role >= Role::Reviewer,
+            member: access.name.clone(),
+            may_propose: access.role >= Role::Contributor,
+            may_decide: access.role >= Role::Reviewer,
             approvals: Risk::ALL.into_iter().filter_map(needed).collect(),
         };
         if rules != self.rules {

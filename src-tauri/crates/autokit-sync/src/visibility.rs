@@ -37,7 +37,7 @@ impl TeamSync {
     }
 
     /// Reads what is wanted for cards that are about to be sent.
-    pub(crate) async fn read_wanted(&mut self) -> Result<()> {
+    pub(crate) async fn read_pending_visibility(&mut self) -> Result<()> {
         self.wanted = wanted(&self.library).await?;
         self.new_cards = new_cards(&self.library).await?;
         Ok(())
@@ -52,7 +52,7 @@ impl TeamSync {
     }
 
     /// Tells the team who is to see which of its cards.
-    pub(crate) async fn send_wanted(&mut self) -> Result<()> {
+    pub(crate) async fn send_pending_visibility(&mut self) -> Result<()> {
         for (card, visible_to) in wanted(&self.library).await? {
             let card = CardId::new(card);
             let Some(state) = self.shared.get(&card).cloned() else {

@@ -210,7 +210,7 @@ impl Owner {
         self.define(lifetimes).await?;
         self.ensure_team().await?;
         if header.schema < schema::WITH_AUDIENCES {
-            self.give_audiences(None).await?;
+            self.backfill_audiences(None).await?;
         }
         let update = "UPDATE ONLY team:one SET schema = $schema";
         self.answer(self.db().query(update).bind(("schema", schema::VERSION))).await?.check()?;

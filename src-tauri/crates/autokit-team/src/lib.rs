@@ -37,7 +37,7 @@ pub use owner::{INVITATION_LIFETIME, Invitation, Lifetimes, Owner};
 pub use proposals::{Comment, Given, ProposalChanges, ProposalFeed, SharedProposal};
 pub use request::{Approval, CardWrite, NewProposal, Request, Step, Written};
 pub use schema::MAX_TEXT;
-pub use session::{Session, Standing};
+pub use session::{MemberAccess, Session};
 pub use vectors::CardVectors;
 
 // Unifies the features of dependencies across the workspace; it exports nothing.

@@ -17,7 +17,7 @@ pub enum Changed {
     Hidden,
     /// Proposals, or comments on them.
     Proposals,
-    /// Members, oneself among them: [`crate::Standing::narrowed`] says whether there is less to see.
+    /// Members, oneself among them: [`crate::MemberAccess::narrowed`] says whether there is less to see.
     Members,
 }
 
@@ -32,7 +32,7 @@ const WATCHED: [(&str, Changed); 5] = [
 
 impl Session {
     /// Reports changes until the connection is lost. The database tells a member of what they see only. Once
-    /// their role or groups change ([`crate::Standing::narrowed`]), it tells nothing of what they see since, until it is
+    /// their role or groups change ([`crate::MemberAccess::narrowed`]), it tells nothing of what they see since, until it is
     /// called again.
     ///
     /// # Errors

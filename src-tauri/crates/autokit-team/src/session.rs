@@ -37,7 +37,7 @@ pub struct Session {
 
 /// What a member may do and see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct MemberAccess {
     /// The name they sign in with.
     pub name: String,
     /// What they may do.
@@ -242,7 +242,7 @@ impl Session {
     ///
     /// # Errors
     /// `Removed` for a member that was removed; `SignIn` when the session expired; when the server does not answer.
-    pub async fn standing(&self) -> Result<Standing> {
+    pub async fn access(&self) -> Result<MemberAccess> {
         let query = self.db().query(
             "RETURN $auth; SELECT name, role, narrowed FROM ONLY $me; SELECT risk, approvals FROM policy",
         );
@@ -259,7 +259,7 @@ impl Session {
         let unknown =
             || TeamError::new(Code::NewerSchema, format!("the role {:?} is not known here", row.role));
         let policy: Vec<PolicyRow> = answers.take(2)?;
-        Ok(Standing {
+        Ok(MemberAccess {
             role: Role::parse(&row.role).ok_or_else(unknown)?,
             name: row.name,
             narrowed: narrowed.to_string(),

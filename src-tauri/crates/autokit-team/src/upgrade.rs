@@ -135,7 +135,7 @@ impl Owner {
         };
         self.define(lifetimes).await?;
         if version < schema::WITH_AUDIENCES {
-            self.give_audiences(Some(lock)).await?;
+            self.backfill_audiences(Some(lock)).await?;
         }
         let update = self
             .db()
@@ -150,7 +150,7 @@ impl Owner {
     }
 
     /// Gives the rows that a version before [`schema::WITH_AUDIENCES`] wrote an audience, without which nobody sees them.
-    pub(crate) async fn give_audiences(&self, lock: Option<&Lock>) -> Result<()> {
+    pub(crate) async fn backfill_audiences(&self, lock: Option<&Lock>) -> Result<()> {
         // Makes the secret, if there is none.
         self.answer(self.db().query("UPDATE team:one SET name = name")).await?.check()?;
         for (table, give) in AUDIENCES {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use autokit_api::{ServerReach, Setting};
+use autokit_api::{ServerTransport, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_library::CardRecord;
-use autokit_mcp_client::{Limits, Pool, Reach, ServerTools};
+use autokit_mcp_client::{Limits, Pool, ResolvedTransport, ServerTools};
 use autokit_workspace::providers::Providers;
 use autokit_workspace::secrets::{Secret, name_for};
 use autokit_workspace::workspace::{CachedSetting, Workspace};
@@ -105,7 +105,7 @@ impl KnownServers {
     }
 
     /// Returns how a server is reached, with its secrets filled in.
-    pub async fn reach(&self, server: &SavedServer) -> Result<Reach> {
+    pub async fn reach(&self, server: &SavedServer) -> Result<ResolvedTransport> {
         let secrets = if server.secrets.is_empty() {
             ServerSecrets::new()
         } else {
@@ -120,13 +120,13 @@ impl KnownServers {
             })?
         };
         Ok(match &server.reach {
-            ServerReach::Stdio { command, args, folder } => Reach::Stdio {
+            ServerTransport::Stdio { command, args, folder } => ResolvedTransport::Stdio {
                 command: command.clone(),
                 args: args.clone(),
                 env: secrets,
                 folder: Some(folder).filter(|folder| !folder.is_empty()).map(Into::into),
             },
-            ServerReach::Http { url } => Reach::Http { url: url.clone(), headers: secrets },
+            ServerTransport::Http { url } => ResolvedTransport::Http { url: url.clone(), headers: secrets },
         })
     }
 

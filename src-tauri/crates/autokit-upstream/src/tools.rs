@@ -1,6 +1,6 @@
 //! Tools of MCP servers as cards: what a card takes from its tool, and which tool a card names.
 
-use autokit_api::{ItemChoice, ServerReach};
+use autokit_api::{ItemChoice, ServerTransport};
 use autokit_library::CardRecord;
 use autokit_toolcard::{Kind, ReadCards, ReadItem, Rejected, Timestamp, Toolcard, fields};
 use rmcp::model::Tool;
@@ -23,7 +23,7 @@ pub struct SavedServer {
     /// The name a person gave it.
     pub name: String,
     /// How it is reached.
-    pub reach: ServerReach,
+    pub reach: ServerTransport,
     /// The names of its secrets, which are stored separately.
     pub secrets: Vec<String>,
     /// Whether its tools become cards without review.
@@ -39,7 +39,7 @@ pub struct SavedServer {
 
 impl SavedServer {
     /// Returns how the server is reached, without its secrets.
-    pub fn reach(&self) -> &ServerReach {
+    pub fn reach(&self) -> &ServerTransport {
         &self.reach
     }
 }

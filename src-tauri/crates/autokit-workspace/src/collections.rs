@@ -68,7 +68,7 @@ impl Collections {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn add_beside(&self, known: &CardId, card: &CardId) -> Result<()> {
+    pub async fn add_to_same_collections(&self, known: &CardId, card: &CardId) -> Result<()> {
         let add = |stored: &mut Stored| {
             for cards in stored.values_mut().filter(|cards| cards.contains(known)) {
                 cards.insert(card.clone());

@@ -16,7 +16,6 @@ pub mod background;
 pub mod cards;
 pub mod collections;
 pub mod elapsed;
-mod foreign_vectors;
 pub mod indexing;
 pub mod jobs;
 pub mod models;
@@ -26,10 +25,11 @@ pub mod personal;
 pub mod providers;
 pub mod search;
 pub mod secrets;
+mod shared_vectors;
 mod token;
 pub mod workspace;
 
-pub use foreign_vectors::are_units;
+pub use shared_vectors::are_units;
 pub use token::token;
 
 // Pins one feature set for the whole workspace; nothing to name.

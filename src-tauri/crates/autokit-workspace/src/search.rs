@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use autokit_api::commands::{self, Ask, Context, Handle};
 use autokit_api::{Answer, AskRequest, Candidate, SearchHit, SearchRequest, SearchResponse, Setting};
 use autokit_error::{ApiError, ErrorCode, Result};
-use autokit_facts::limits_beside;
+use autokit_facts::limits_not_in;
 use autokit_search::{
     Hit, Mode, Opinion, Personal, Ranking, SearchError, SearchRequest as RankRequest, understood,
 };
@@ -228,7 +228,7 @@ impl Handle<Ask> for Search {
                 let card = record.card();
                 let summary = summary(&record, &checks);
                 Some(Candidate {
-                    limits: limits_beside(card.description(), &[&summary.description]),
+                    limits: limits_not_in(card.description(), &[&summary.description]),
                     card: summary,
                     sentence: first_sentence(card.description()),
                     stub: card.stub(),

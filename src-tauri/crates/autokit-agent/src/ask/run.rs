@@ -5,7 +5,7 @@ mod grade;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use autokit_facts::limits_beside;
+use autokit_facts::limits_not_in;
 use autokit_llm::{Model, Usage};
 use autokit_search::Thresholds;
 use autokit_toolcard::{CardId, Timestamp};
@@ -484,7 +484,7 @@ impl Run<'_> {
             confidence: self.confidence.filter(|_| is_first && !draft.by_model),
             tool: Some(card.id.clone()),
             name: Some(card.name.clone()),
-            limits: limits_beside(&card.description, &[&draft.sentence, &draft.why]),
+            limits: limits_not_in(&card.description, &[&draft.sentence, &draft.why]),
             sentence: draft.sentence,
             why: draft.why,
             stub: draft.code,

@@ -93,7 +93,7 @@ route!(asking.memory: AddMemory, ListMemory, RefreshMemory, RemoveMemory, Search
 route!(models: ListModels, PullModel, UseModel);
 route!(cards.pages: FetchPages, GetPage);
 route!(review.proposals: DescribeCard, GetProposal, ListProposals);
-route!(lifecycle.from_code: ListCodeTools, ProposeCodeTools);
+route!(lifecycle.code_cards: ListCodeTools, ProposeCodeTools);
 route!(lifecycle.generated: GenerateTool, GetGeneration, ListGeneratedTools, RetireTool);
 route!(lifecycle.macros: ListRecordedCalls, ProposeMacro);
 route!(lifecycle.variants: AddVariant, EndVariants, ListVariants, SetVariant);

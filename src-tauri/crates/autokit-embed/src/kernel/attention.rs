@@ -10,7 +10,7 @@ use super::gemm::strided;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
 use super::softmax::softmax;
-use super::tile::{Finish, Input, Out, Right};
+use super::tile::{Finish, Input, Out, RightFactor};
 
 /// Numbers in the widest register.
 const MAX_LANES: usize = 16;
@@ -120,7 +120,7 @@ unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     unsafe {
         let rows = Input { at: queries.as_ptr(), stride };
         let to = Out { at: scores, stride: padded, columns: padded, finish: Finish::Store };
-        let keys = Right { at: scratch.keys.as_ptr(), stride: padded, depth: head_dim };
+        let keys = RightFactor { at: scratch.keys.as_ptr(), stride: padded, depth: head_dim };
         strided::<S, ROWS, VECS>(length, rows, keys, to);
         for row in 0..length {
             softmax::<S>(scores.add(row * padded), length, padded);
@@ -144,7 +144,7 @@ unsafe fn head_of<S: Simd, const ROWS: usize, const VECS: usize>(
     unsafe {
         let rows = Input { at: scores, stride: padded };
         let to = Out { at: out, stride: hidden, columns: head_dim, finish: Finish::Store };
-        let values = Right { at: values, stride: value_stride, depth: length };
+        let values = RightFactor { at: values, stride: value_stride, depth: length };
         strided::<S, ROWS, VECS>(length, rows, values, to);
     }
 }

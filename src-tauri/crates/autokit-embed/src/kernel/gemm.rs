@@ -18,8 +18,8 @@ use super::buffer::Buffer;
 use super::isa::{Isa, multiversion};
 use super::simd::Simd;
 use super::tile::{
-    Ahead, Finish, Input, LINE, Layout, Out, PackedBf16, PackedF32, Right, Strided, Tile, UNROLL, for_height,
-    row_blocks,
+    Finish, Input, LINE, Layout, Out, PackedBf16, PackedF32, Prefetch, RightFactor, Strided, Tile, UNROLL,
+    for_height, row_blocks,
 };
 
 /// A weight matrix with its bias, packed for one instruction set.
@@ -159,7 +159,7 @@ unsafe fn panels_in<S: Simd, L: Layout, const ROWS: usize, const VECS: usize>(
         // columns are inside the matrices that the caller vouches for.
         unsafe {
             let weights = panels.as_ptr().add(panel * width * rows_of_memory);
-            let right = Right { at: weights, stride: width, depth };
+            let right = RightFactor { at: weights, stride: width, depth };
             let bias = bias.as_ptr().add(column);
             let out = Out {
                 at: product.result.add(column),
@@ -175,7 +175,7 @@ unsafe fn panels_in<S: Simd, L: Layout, const ROWS: usize, const VECS: usize>(
             let row_blocks = row_blocks(product.rows, ROWS);
             let blocks = row_blocks.len();
             for (block, (row, height)) in row_blocks.enumerate() {
-                let ahead = Ahead::of_block(following, width, rows_of_memory, block, blocks);
+                let ahead = Prefetch::of_block(following, width, rows_of_memory, block, blocks);
                 let input = Input { at: product.input.add(row * depth), stride: depth };
                 let tile = Tile { input, right, bias: Some(bias), ahead, out: out.rows_from(row) };
                 match (UNROLL / L::ROWS_AT_ONCE * width).div_ceil(LINE * blocks) {
@@ -212,7 +212,7 @@ unsafe fn rows<S: Simd, L: Layout, const VECS: usize, const LINES: usize>(height
 pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
     rows: usize,
     input: Input,
-    right: Right,
+    right: RightFactor,
     out: Out,
 ) {
     let mut column = 0;
@@ -223,11 +223,11 @@ pub(crate) unsafe fn strided<S: Simd, const ROWS: usize, const VECS: usize>(
             // SAFETY: passed on to the caller; the block is inside the matrices.
             unsafe {
                 let input = Input { at: input.at.add(row * input.stride), ..input };
-                let right = Right { at: right.at.add(column), ..right };
+                let right = RightFactor { at: right.at.add(column), ..right };
                 let columns = left.min(vectors * S::LANES);
                 let out = Out { at: out.at.add(row * out.stride + column), columns, ..out };
                 // The operands of attention were just written, so there is nothing to prefetch.
-                let ahead = Ahead { at: right.at, stride: 0 };
+                let ahead = Prefetch { at: right.at, stride: 0 };
                 let tile = Tile { input, right, bias: None, ahead, out };
                 match vectors {
                     1 => self::rows::<S, Strided, 1, 0>(height, &tile),

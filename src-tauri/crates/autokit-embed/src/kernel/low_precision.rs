@@ -23,7 +23,7 @@ use half::bf16;
 use super::bf16_pair;
 use super::buffer::Buffer;
 use super::simd::Avx512;
-use super::tile::{Ahead, Finish, Input, Out, for_height, row_blocks};
+use super::tile::{Finish, Input, Out, Prefetch, for_height, row_blocks};
 
 /// Columns of a panel: three registers.
 const WIDTH: usize = VECS * LANES;
@@ -329,7 +329,7 @@ impl CellProduct<'_> {
                         scales: scales.as_ptr().add(column),
                         sums: sums.as_ptr().add(column),
                         bias: bias.as_ptr().add(column),
-                        ahead: Ahead::of_block(following, WIDTH, *cells, block, blocks),
+                        ahead: Prefetch::of_block(following, WIDTH, *cells, block, blocks),
                         out: out.rows_from(row),
                     };
                     if blocks < BLOCKS_FOR_ONE_LINE {
@@ -353,7 +353,7 @@ struct CellTile {
     scales: *const f32,
     sums: *const f32,
     bias: *const f32,
-    ahead: Ahead,
+    ahead: Prefetch,
     out: Out,
 }
 

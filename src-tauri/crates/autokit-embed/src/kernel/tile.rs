@@ -40,12 +40,12 @@ impl Finish {
 
 /// Memory to prefetch meanwhile, advancing by `stride` at each step.
 #[derive(Clone, Copy)]
-pub(crate) struct Ahead {
+pub(crate) struct Prefetch {
     pub(crate) at: *const f32,
     pub(crate) stride: usize,
 }
 
-impl Ahead {
+impl Prefetch {
     /// Returns the part of the panel at `following`, `width` wide and `depth` deep, that is prefetched while a block of
     /// the current one is computed; `blocks` of them prefetch all of it.
     #[inline(always)]
@@ -96,7 +96,7 @@ pub(crate) use for_height;
 /// The right factor: `depth` rows of the tile's width, in memory `stride` apart, or two of them where the layout has
 /// pairs.
 #[derive(Clone, Copy)]
-pub(crate) struct Right {
+pub(crate) struct RightFactor {
     pub(crate) at: *const f32,
     pub(crate) stride: usize,
     pub(crate) depth: usize,
@@ -199,10 +199,10 @@ impl Out {
 #[derive(Clone, Copy)]
 pub(crate) struct Tile {
     pub(crate) input: Input,
-    pub(crate) right: Right,
+    pub(crate) right: RightFactor,
     /// Added to every row; as wide as the tile.
     pub(crate) bias: Option<*const f32>,
-    pub(crate) ahead: Ahead,
+    pub(crate) ahead: Prefetch,
     pub(crate) out: Out,
 }
 

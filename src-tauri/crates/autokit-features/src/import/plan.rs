@@ -14,12 +14,12 @@ use autokit_workspace::background::in_background;
 use super::Imports;
 use crate::duplicates::MatchKeyIndex;
 use crate::flagged::{has_new_code, has_new_flagged_text};
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 
 /// How a source compares with the library at one point of its journal.
 #[derive(Debug)]
 pub(crate) struct ImportPlan {
-    pub(super) incoming: Arc<Incoming>,
+    pub(super) incoming: Arc<SourceContents>,
     /// Version of the library for which the plan was made.
     version: u64,
     pub(super) planned: Vec<PlannedCard>,
@@ -79,7 +79,7 @@ impl PlanCache {
 
 impl Imports {
     /// Compares a source with the library.
-    pub(super) async fn plan(&self, incoming: Arc<Incoming>) -> Result<Arc<ImportPlan>> {
+    pub(super) async fn plan(&self, incoming: Arc<SourceContents>) -> Result<Arc<ImportPlan>> {
         let version = self.workspace.library_version();
         if let Some(plan) = &self.plans.lock().expect("no holder panics").0
             && plan.version == version

@@ -11,14 +11,14 @@ use autokit_workspace::models::BATCH;
 
 use super::Imports;
 use super::batch::ImportBatch;
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 
 impl Imports {
     /// Sets the embeddings of the cards to write: those of the source if they are of the current model and
     /// verified, or else computed here.
     pub(super) async fn set_vectors(
         &self,
-        incoming: &Incoming,
+        incoming: &SourceContents,
         import_batch: &mut ImportBatch,
         progress: &Progress,
     ) -> Result<()> {
@@ -64,7 +64,7 @@ impl Imports {
     /// Returns the model and dimension of the source's vectors if they can be used.
     async fn verified_vectors(
         &self,
-        incoming: &Incoming,
+        incoming: &SourceContents,
         import_batch: &ImportBatch,
     ) -> Result<Option<(String, usize)>> {
         let Some(embedder) = self.models.embedder() else { return Ok(None) };
@@ -88,7 +88,7 @@ impl Imports {
             .iter()
             .filter_map(|entry| entry.vectors.as_ref())
             .all(|values| are_units(values, dim));
-        if !(all_fit && self.models.are_genuine(&comparable, dim).await?) {
+        if !(all_fit && self.models.verify_vectors(&comparable, dim).await?) {
             tracing::warn!(source = %incoming.source, "bundle vectors do not match their cards; ignored");
             return Ok(None);
         }

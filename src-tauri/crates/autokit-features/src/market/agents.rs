@@ -78,7 +78,7 @@ fn hit(offer: &MarketOffer) -> Hit {
     put("rating", offer.rating.map(Value::from));
     let functions: Vec<String> = offer.functions.iter().take(MAX_FUNCTIONS).cloned().collect();
     put("functions", (!functions.is_empty()).then(|| functions.into()));
-    let command = format!("the user can run: autokit market install {} {}", offer.source, offer.id);
+    let command = format!("the user can run: autokit registries install {} {}", offer.source, offer.id);
     put("install", Some(command.into()));
     Hit {
         id: format!("market/{}/{}", offer.source, offer.id),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerReach};
+use autokit_api::{MarketFound, MarketKind, MarketOffer, MarketSource, ServerTransport};
 use autokit_error::{ApiError, ErrorCode, Result};
 use autokit_mcp_client::market::{Listing, Registry, Transport};
 use autokit_search::{Scored, dot, is_generic_word, is_stop_word, score_of_evidence};
@@ -40,7 +40,7 @@ type SourceAnswer = std::result::Result<(Vec<ListedOffer>, Vec<String>), String>
 pub(super) struct ListedOffer {
     pub(super) offer: MarketOffer,
     /// How the server is reached, if it is one.
-    pub(super) reaches: Vec<ServerReach>,
+    pub(super) reaches: Vec<ServerTransport>,
     /// Provider and name, if it is a card.
     pub(super) key: Option<CardKey>,
 }
@@ -113,12 +113,12 @@ fn word_score(words: &[String], offer: &MarketOffer) -> f32 {
 }
 
 /// Converts how a registry says a server is reached to how servers are saved here.
-pub(super) fn reach_of(transport: &Transport) -> ServerReach {
+pub(super) fn reach_of(transport: &Transport) -> ServerTransport {
     match transport {
         Transport::Program { command, args } => {
-            ServerReach::Stdio { command: command.clone(), args: args.clone(), folder: String::new() }
+            ServerTransport::Stdio { command: command.clone(), args: args.clone(), folder: String::new() }
         }
-        Transport::Address(url) => ServerReach::Http { url: url.clone() },
+        Transport::Address(url) => ServerTransport::Http { url: url.clone() },
     }
 }
 
@@ -149,7 +149,7 @@ impl Market {
     ///
     /// # Errors
     /// Why the source failed, now or within the last minute.
-    pub async fn offers_beside_cards(
+    pub async fn offers_scored_as_cards(
         &self,
         source: &MarketSource,
         query: &str,
@@ -340,14 +340,14 @@ fn unversioned(word: &str) -> &str {
 }
 
 /// Returns whether two ways of reaching a server lead to the same one, whatever its version.
-fn same_server(ours: &ServerReach, theirs: &ServerReach) -> bool {
+fn same_server(ours: &ServerTransport, theirs: &ServerTransport) -> bool {
     match (ours, theirs) {
-        (ServerReach::Http { url: a }, ServerReach::Http { url: b }) => {
+        (ServerTransport::Http { url: a }, ServerTransport::Http { url: b }) => {
             a.trim_end_matches('/') == b.trim_end_matches('/')
         }
         (
-            ServerReach::Stdio { command: ours, args: our_args, .. },
-            ServerReach::Stdio { command: theirs, args: their_args, .. },
+            ServerTransport::Stdio { command: ours, args: our_args, .. },
+            ServerTransport::Stdio { command: theirs, args: their_args, .. },
         ) => {
             let package = |args: &[String]| -> Option<String> {
                 let word =
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_server_is_the_same_in_another_version() {
-        let reach = |command: &str, args: &str| ServerReach::Stdio {
+        let reach = |command: &str, args: &str| ServerTransport::Stdio {
             command: command.to_owned(),
             args: args.split(' ').map(str::to_owned).collect(),
             folder: String::new(),
@@ -387,7 +387,7 @@ mod tests {
         assert!(!same_server(&npx("-y @acme/mail@1.0.0"), &npx("-y @acme/post@1.0.0")));
         assert!(!same_server(&npx("-y mail"), &reach("uvx", "mail")));
         assert!(same_server(&reach("docker", "run acme/mail:1"), &reach("docker", "run acme/mail:2")));
-        let http = |url: &str| ServerReach::Http { url: url.to_owned() };
+        let http = |url: &str| ServerTransport::Http { url: url.to_owned() };
         assert!(same_server(&http("https://a.example/mcp"), &http("https://a.example/mcp/")));
     }
 }

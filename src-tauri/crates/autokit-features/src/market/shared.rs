@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Market;
 use super::query::ListedOffer;
-use crate::incoming::{Incoming, from_bytes};
+use crate::incoming::{SourceContents, from_bytes};
 
 /// Most bytes of a bundle, because it is downloaded and searched whenever somebody searches.
 const MAX_BYTES: u64 = 20 << 20;
@@ -22,7 +22,7 @@ const MAX_DESCRIPTION_CHARS: usize = 2_000;
 const MAX_TEXT_CHARS: usize = 200;
 
 /// Reads a published bundle without storing anything.
-pub(crate) async fn read(market: &Market, url: &str) -> Result<Incoming> {
+pub(crate) async fn read(market: &Market, url: &str) -> Result<SourceContents> {
     let fetcher = market.providers.services().fetcher.clone();
     let file = fetcher.download(url, &Validators::default(), MAX_BYTES).await?;
     let bytes = file.map(|file| file.bytes).unwrap_or_default();

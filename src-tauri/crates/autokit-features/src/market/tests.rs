@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use autokit_api::commands::{InstallFromMarket, SetProviders};
-use autokit_api::{MarketInstall, MarketRef, ProviderSettings, ServerReach};
+use autokit_api::{MarketInstall, MarketRef, ProviderSettings, ServerTransport};
 use autokit_gateway::{HitKind, Search, SearchResults, Tier};
 use autokit_library::{Library, Storage};
 use autokit_workspace::options::{EngineOptions, MARKET_TIMEOUT, Vectors};
@@ -190,7 +190,7 @@ async fn installing_only_returns_a_request_to_confirm() {
     let install = Handle::<InstallFromMarket>::handle(&setup.market, &context(), request).await.unwrap();
     let MarketInstall::Server { add, runner, inputs, .. } = install else { panic!("{install:?}") };
     assert_eq!((add.name.as_str(), add.trusted, runner.as_deref()), ("mailbox", false, Some("npx")));
-    let ServerReach::Stdio { command, args, .. } = &add.reach else { panic!("{add:?}") };
+    let ServerTransport::Stdio { command, args, .. } = &add.reach else { panic!("{add:?}") };
     assert_eq!((command.as_str(), args.join(" ").as_str()), ("npx", "-y io.acme/mailbox@1.0.0"));
     assert_eq!(add.secrets.get("MAIL_HOST").map(String::as_str), Some("mail.example.org"));
     assert!(inputs[0].required && inputs[0].secret && !add.secrets.contains_key("MAIL_KEY"));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use autokit_api::{ExistingCards, JobKind, JobRef, Landing, ServerReach};
+use autokit_api::{ExistingCards, JobKind, JobRef, Landing, ServerTransport};
 use autokit_error::Result;
 use autokit_toolcard::{Author, ReadCards, Toolcard};
 use autokit_upstream::tools::{SavedServer, read_tools};
@@ -12,7 +12,7 @@ use rmcp::model::Tool;
 
 use super::Servers;
 use crate::import::options::ImportOptions;
-use crate::incoming::Incoming;
+use crate::incoming::SourceContents;
 
 impl Servers {
     async fn import_offered_tools(
@@ -23,7 +23,7 @@ impl Servers {
         let mut all = ReadCards::default();
         for (name, tools) in &servers {
             let reach =
-                ServerReach::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
+                ServerTransport::Stdio { command: String::new(), args: Vec::new(), folder: String::new() };
             let saved = SavedServer {
                 name: name.clone(),
                 reach,
@@ -50,7 +50,7 @@ impl Servers {
         }
         let listed: Vec<Toolcard> = all.cards.iter().map(|item| item.card.clone()).collect();
         let (by, at) = (Author::autokit(), self.workspace.clock.stamp());
-        let incoming = Arc::new(Incoming::from_server(all, "to measure", &by, at));
+        let incoming = Arc::new(SourceContents::from_server(all, "to measure", &by, at));
         let options = ImportOptions {
             existing: ExistingCards::Keep,
             landing: Landing::Library,

@@ -132,7 +132,7 @@ impl GeneratedTools {
                 let id = proposed.proposal.id;
                 self.note(&job, |generation| generation.proposal = Some(id));
                 progress.set_done(ATTEMPTS, ATTEMPTS);
-                let summary = format!("{} waits in Review", specification.name);
+                let summary = format!("{} is pending review", specification.name);
                 return Ok(Outcome { summary, tally: None });
             }
             // Code that is too long is not sent back.

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::fake::{Fake, call, events, failure, streamed, words};
 use autokit_llm::{
-    Code, Error, Ledger, Limits, Message, Model, ModelConfig, Part, Price, Protocol, Request, Stop, Tool,
-    ToolCall, Usage,
+    Code, Error, Ledger, Limits, Message, Model, ModelConfig, Part, Price, Protocol, Request, StopReason,
+    Tool, ToolCall, Usage,
 };
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -32,7 +32,7 @@ async fn openai_streams_words_and_counts() {
         (reply.text.as_str(), heard.as_str()),
         ("A calendar tool, naïve ✓.", "A calendar tool, naïve ✓.")
     );
-    assert_eq!((reply.usage, reply.stop), (Usage { input: 11, output: 5 }, Stop::End));
+    assert_eq!((reply.usage, reply.stop), (Usage { input: 11, output: 5 }, StopReason::End));
     let asked = &fake.requests()[0];
     assert_eq!(asked.path, "/chat/completions");
     assert_eq!(asked.headers[header::AUTHORIZATION], "Bearer planted-key");
@@ -54,7 +54,7 @@ async fn openai_calls_come_in_pieces_and_go_back_with_their_results() {
     let reply = model.chat(&request, &mut |_| {}).await.unwrap();
     let wanted =
         ToolCall { id: "c1".into(), name: "look_up".into(), arguments: r#"{"words":"calendar"}"#.into() };
-    assert_eq!((reply.calls.as_slice(), reply.stop), ([wanted].as_slice(), Stop::Tools));
+    assert_eq!((reply.calls.as_slice(), reply.stop), ([wanted].as_slice(), StopReason::Tools));
     request.messages.push(reply.message());
     let result = Part::Result { call: "c1".into(), text: "found".into(), failed: false };
     request.messages.push(Message { role: autokit_llm::Role::User, parts: vec![result] });
@@ -93,7 +93,7 @@ async fn anthropic_streams_words_and_calls() {
         reply.calls,
         [ToolCall { id: "t1".into(), name: "look_up".into(), arguments: "{\"words\": 1}".into() }]
     );
-    assert_eq!((reply.usage, reply.stop), (Usage { input: 10, output: 9 }, Stop::Tools));
+    assert_eq!((reply.usage, reply.stop), (Usage { input: 10, output: 9 }, StopReason::Tools));
     let asked = &fake.requests()[0];
     assert_eq!(
         (asked.path.as_str(), &asked.headers["x-api-key"]),
@@ -110,9 +110,10 @@ async fn servers_that_do_not_stream_are_read_whole() {
         "usage": {"prompt_tokens": 2, "completion_tokens": 3}});
     let anthropic = json!({"content": [{"type": "text", "text": "whole"}], "stop_reason": "max_tokens",
         "usage": {"input_tokens": 2, "output_tokens": 3}});
-    for (protocol, answer, calls, stop) in
-        [(Protocol::Openai, openai, 1, Stop::End), (Protocol::Anthropic, anthropic, 0, Stop::Length)]
-    {
+    for (protocol, answer, calls, stop) in [
+        (Protocol::Openai, openai, 1, StopReason::End),
+        (Protocol::Anthropic, anthropic, 0, StopReason::Length),
+    ] {
         let fake = Fake::saying([axum::Json(answer).into_response()]).await;
         let (reply, heard) = ask(&fake.model(protocol)).await.unwrap();
         assert_eq!((heard.as_str(), reply.calls.len(), reply.stop), ("whole", calls, stop));

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Explorer, NEW_VALUES, PAIRS, Stop, VALUES, is_name};
-use crate::complaint::last_part;
 use crate::finding::Finding;
+use crate::parsed_error::last_part;
 use crate::values::{type_of, typed, valid};
 
 /// Formats of dates that people write, with the same day in each.

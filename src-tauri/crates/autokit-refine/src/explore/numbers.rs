@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::results::main_list;
 use super::{Explorer, Stop};
-use crate::complaint::Complaint;
 use crate::finding::Finding;
+use crate::parsed_error::ParsedError;
 use crate::tool::Outcome;
 use crate::values::type_of;
 
@@ -130,7 +130,7 @@ impl Explorer<'_> {
         name: &str,
         mut low: i64,
         mut high: i64,
-        complaint: &Complaint,
+        complaint: &ParsedError,
         end: End,
     ) -> Result<Option<(i64, Vec<usize>)>, Stop> {
         let hints: Vec<i64> = complaint.bounds.iter().map(|bound| *bound as i64).collect();
@@ -180,7 +180,7 @@ impl Explorer<'_> {
     }
 
     /// Whether a refusal may be about a limit: it says so, or it says nothing about what is wrong.
-    fn may_be_limit(&self, complaint: &Complaint, name: &str, at: usize) -> bool {
+    fn may_be_limit(&self, complaint: &ParsedError, name: &str, at: usize) -> bool {
         let is_vague = complaint.bounds.is_empty()
             && complaint.allowed.is_empty()
             && !complaint.is_missing
@@ -338,7 +338,7 @@ fn text(length: usize) -> Value {
     Value::String("a".repeat(length))
 }
 
-fn is_about_limit(complaint: &Complaint, name: &str) -> bool {
+fn is_about_limit(complaint: &ParsedError, name: &str) -> bool {
     LIMIT.is_match(&complaint.text) && (complaint.mentions(name) || !complaint.bounds.is_empty())
 }
 

@@ -8,7 +8,7 @@ use super::{Outcome, SharedDraft, approved_by, is_unsent, values_digest};
 use crate::error::Result;
 use crate::notices::{Notice, NoticeKind, mentions};
 use crate::position::Position;
-use crate::sync::{Look, Report, TeamSync};
+use crate::sync::{Report, SyncScope, TeamSync};
 
 /// Cards whose proposals are read at once.
 const LATE: usize = 100;
@@ -32,7 +32,7 @@ impl TeamSync {
     }
 
     /// Takes the team's proposals as they are since the last time.
-    pub(crate) async fn receive_proposals(&mut self, look: Look, report: &mut Report) -> Result<()> {
+    pub(crate) async fn receive_proposals(&mut self, look: SyncScope, report: &mut Report) -> Result<()> {
         let mut stored = self.position.clone();
         let refused: Vec<ProposalKey> = self.refused.drain().collect();
         let early: Vec<ProposalKey> = self.early.iter().cloned().collect();
@@ -50,14 +50,14 @@ impl TeamSync {
             let position = Position { late, ..self.position.clone() };
             self.take(theirs, position, &mut stored, false, report).await?;
         }
-        let from = if look == Look::Whole { &self.position.proposals } else { &self.recent.proposals };
+        let from = if look == SyncScope::Whole { &self.position.proposals } else { &self.recent.proposals };
         let mut feed = self.session.proposal_feed(from);
         loop {
             let changes = feed.next().await?;
             report.invalid += changes.unreadable;
             self.recent.proposals = changes.recent;
             let mut position = self.position.clone();
-            if look == Look::Whole {
+            if look == SyncScope::Whole {
                 position.proposals = changes.cursor;
             }
             self.take(changes.proposals, position, &mut stored, false, report).await?;
@@ -101,7 +101,7 @@ impl TeamSync {
             }
         }
         if !received.is_empty() {
-            let told: Vec<_> = received.iter().map(|one| self.told(one)).collect();
+            let told: Vec<_> = received.iter().map(|one| self.notices_of(one)).collect();
             let ids = self.library.receive_proposals(&received, &position.to_text()).await?;
             for ((proposal, one), told) in ids.into_iter().zip(&received).zip(told) {
                 self.keep_link(proposal, one.link.clone());
@@ -215,7 +215,7 @@ impl TeamSync {
     }
 
     /// Returns what of a proposal this member is told of once it was received, with who did it and the text.
-    fn told(&self, one: &ReceivedProposal) -> Vec<(NoticeKind, Option<String>, String)> {
+    fn notices_of(&self, one: &ReceivedProposal) -> Vec<(NoticeKind, Option<String>, String)> {
         // To a replica that was never in step, everything is new.
         if self.position.synced_at.is_none() || one.link.state != ProposalState::Pending {
             return Vec::new();

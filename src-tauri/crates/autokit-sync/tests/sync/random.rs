@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use anyhow::{Context as _, Result, ensure};
-use autokit_sync::{Look, Report, TeamSync};
+use autokit_sync::{Report, SyncScope, TeamSync};
 use autokit_team::{Address, CardFilter, Connection, Cursor, Role, Session, SharedCard};
 use autokit_test_server::Server;
 use autokit_toolcard::ProposalState;
@@ -72,11 +72,11 @@ struct Done {
 }
 
 /// What somebody looks at who was told of something, or was not.
-fn look(random: &mut Pcg64Mcg) -> Look {
+fn look(random: &mut Pcg64Mcg) -> SyncScope {
     match random.random_range(0..4) {
-        0 => Look::News { proposals: false },
-        1 => Look::News { proposals: true },
-        _ => Look::Whole,
+        0 => SyncScope::News { proposals: false },
+        1 => SyncScope::News { proposals: true },
+        _ => SyncScope::Whole,
     }
 }
 

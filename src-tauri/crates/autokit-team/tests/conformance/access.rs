@@ -335,9 +335,9 @@ pub(crate) async fn who_sees_less_is_told_and_nobody_else(place: &Place) -> Resu
     cook.send(&request("four", vec![wider])).await?;
     ensure!(hidden().await? == [vec![], vec![]] && bob.visible().await?.len() == 1);
     // A group less is less to see.
-    let before = cook.standing().await?.narrowed;
+    let before = cook.access().await?.narrowed;
     admin.set_groups(cook.member(), &[]).await?;
-    ensure!(cook.standing().await?.narrowed != before);
+    ensure!(cook.access().await?.narrowed != before);
     Ok(())
 }
 

@@ -89,7 +89,7 @@ pub(crate) async fn a_removed_member_reads_nothing_more(place: &Place) -> Result
     ensure!(bob.changes(&Cursor::default(), &CardFilter::default()).await?.cards.is_empty());
     ensure!(bob.history(&card).await?.is_empty() && bob.visible().await?.is_empty());
     ensure!(bob.members().await?.is_empty() && bob.groups().await?.is_empty());
-    ensure!(bob.standing().await.is_err());
+    ensure!(bob.access().await.is_err());
     let written = bob.send(&request("two", vec![new_card("pot", Visibility::Team)])).await;
     ensure!(written.is_err() || admin.visible().await?.len() == 1, "{written:?}");
     for (password, code) in [("bob", Code::Removed), ("guessed", Code::SignIn)] {
@@ -151,7 +151,7 @@ pub(crate) async fn passwords_are_not_guessed_for_long(place: &Place) -> Result<
     // Not even the right one says that it is right.
     ensure!(signs_in("admin", "admin").await.err() == Some(Code::TooMany));
     // Whoever is signed in goes on.
-    admin.standing().await?;
+    admin.access().await?;
     let later = "UPDATE wrong_password SET since = time::now() - 16m";
     place.owner.db().query(later).await?.check()?;
     signs_in("admin", "admin").await.map_err(|code| anyhow::anyhow!("{code:?}"))?;
@@ -328,7 +328,7 @@ pub(crate) async fn a_team_is_exported_and_made_anew(place: &Place) -> Result<()
             cards.sort_by(|one, other| one.card.cmp(&other.card));
         }
         ensure!(cards[0] == cards[1] && cards[0].len() == count, "{} of {name}", cards[0].len());
-        ensure!(after.standing().await? == before.standing().await?);
+        ensure!(after.access().await? == before.access().await?);
     }
     let after = Session::sign_in(&place.connection, "canteen", "admin", "admin").await?;
     let card = all(&after).await?.remove(0).card;

@@ -215,8 +215,8 @@ pub(crate) async fn nobody_poses_as_somebody_else(place: &Place) -> Result<()> {
             }
         }
     }
-    let standing = bob.standing().await?;
-    ensure!(standing.role == Role::Reader, "{standing:?}");
+    let access = bob.access().await?;
+    ensure!(access.role == Role::Reader, "{access:?}");
     ensure!(bob.groups().await?.is_empty() && bob.visible().await?.is_empty());
     Ok(())
 }

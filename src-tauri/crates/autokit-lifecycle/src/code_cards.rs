@@ -33,7 +33,7 @@ const DOCUMENTED: f32 = 0.9;
 
 /// Proposes cards for what repositories offer. Clones share state.
 #[derive(Clone, Debug)]
-pub struct FromCode {
+pub struct CodeCards {
     workspace: Workspace,
     proposals: Proposals,
 }
@@ -161,10 +161,10 @@ impl Offered {
     }
 }
 
-impl FromCode {
+impl CodeCards {
     /// Proposes cards of this library.
-    pub fn new(workspace: Workspace, proposals: Proposals) -> FromCode {
-        FromCode { workspace, proposals }
+    pub fn new(workspace: Workspace, proposals: Proposals) -> CodeCards {
+        CodeCards { workspace, proposals }
     }
 
     /// Returns what a folder offers that the library does not have, that does not wait in Review and that was not rejected
@@ -200,7 +200,7 @@ impl FromCode {
 }
 
 #[async_trait]
-impl Handle<ListCodeTools> for FromCode {
+impl Handle<ListCodeTools> for CodeCards {
     async fn handle(&self, _: &Context, request: CodeToolsQuery) -> Result<CodeTools> {
         let missing = self.missing(&request.folder).await?;
         let limit = request.limit.unwrap_or(LIMIT).clamp(1, MAX_LIMIT) as usize;
@@ -216,7 +216,7 @@ impl Handle<ListCodeTools> for FromCode {
 }
 
 #[async_trait]
-impl Handle<ProposeCodeTools> for FromCode {
+impl Handle<ProposeCodeTools> for CodeCards {
     async fn handle(&self, _: &Context, request: CodeToolsPropose) -> Result<JobRef> {
         self.workspace.library.ensure_writable()?;
         let missing = self.missing(&request.folder).await?;

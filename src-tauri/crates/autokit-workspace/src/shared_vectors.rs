@@ -26,7 +26,7 @@ impl Models {
     ///
     /// # Errors
     /// When the model fails.
-    pub async fn are_genuine(&self, vectors: &[(&Toolcard, &[f32])], dim: usize) -> Result<bool> {
+    pub async fn verify_vectors(&self, vectors: &[(&Toolcard, &[f32])], dim: usize) -> Result<bool> {
         if !vectors.iter().all(|(_, values)| are_units(values, dim)) {
             return Ok(false);
         }

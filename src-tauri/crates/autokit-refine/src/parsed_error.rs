@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What an error message says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Complaint {
+pub(crate) struct ParsedError {
     /// Names in quotes, in code marks, or given as the field of a structured error; most specific first.
     pub(crate) names: Vec<String>,
     /// Whether something is missing.
@@ -69,9 +69,9 @@ const FIELD_KEYS: &[&str] = &[
     "target",
 ];
 
-impl Complaint {
+impl ParsedError {
     /// Reads an error. `known` are names of parameters and of arguments that were sent.
-    pub(crate) fn new(error: &Value, known: &[&str]) -> Complaint {
+    pub(crate) fn new(error: &Value, known: &[&str]) -> ParsedError {
         let mut texts = Vec::new();
         let mut fields = Vec::new();
         let mut lists = Vec::new();
@@ -116,7 +116,7 @@ impl Complaint {
             }
         }
         allowed.dedup();
-        Complaint {
+        ParsedError {
             is_missing: MISSING.is_match(&text),
             is_unknown: UNKNOWN.is_match(&text),
             is_conflict: CONFLICT.is_match(&text),
@@ -327,8 +327,8 @@ mod tests {
 
     use super::*;
 
-    fn complaint(error: &Value) -> Complaint {
-        Complaint::new(error, &["limit", "sort_by", "region"])
+    fn complaint(error: &Value) -> ParsedError {
+        ParsedError::new(error, &["limit", "sort_by", "region"])
     }
 
     #[test]
