@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, describe, expect, it, vi } from "vitest";
 // Loaded here, so that no test waits for it to be compiled.
-import "./afterStart";
+import "./lazyPanes";
 import App from "./App.svelte";
 import { engine } from "./lib/engine.svelte";
 import { navigation } from "./lib/navigation.svelte";

@@ -2,7 +2,7 @@
 import { fireEvent, render, screen } from "@testing-library/svelte";
 import { afterEach, expect, it, vi } from "vitest";
 // Loaded here, so that the test does not wait for it to be compiled.
-import "./afterStart";
+import "./lazyPanes";
 import App from "./App.svelte";
 import { navigation } from "./lib/navigation.svelte";
 import { clear, stageWindow, wait } from "./testing/stage";
@@ -13,14 +13,14 @@ const loading = vi.hoisted(() => {
   const done = new Promise<void>((resolve) => (finish = resolve));
   return { done, finish };
 });
-vi.mock("./lib/lateModule.svelte", async (original) => {
-  const { LateModule } = await original<typeof import("./lib/lateModule.svelte")>();
-  class Held<M> extends LateModule<M> {
+vi.mock("./lib/lazyModule.svelte", async (original) => {
+  const { LazyModule } = await original<typeof import("./lib/lazyModule.svelte")>();
+  class Held<M> extends LazyModule<M> {
     constructor(name: string, read: () => Promise<M>) {
       super(name, () => loading.done.then(read));
     }
   }
-  return { LateModule: Held };
+  return { LazyModule: Held };
 });
 
 afterEach(clear);

@@ -9,7 +9,7 @@ import { clear, stageWindow, wait } from "./testing/stage";
 import { app as texts } from "./texts/app";
 import { common } from "./texts/common";
 
-vi.mock("./afterStart", () => {
+vi.mock("./lazyPanes", () => {
   throw new Error("gone");
 });
 

@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
 import {
   blocks,
-  brief,
+  formatLatency,
   dayName,
   dayRows,
   figuresOf,
-  happened,
+  hasActivity,
   highest,
   programsOf,
   savedShare,
-  stretches,
+  barSegments,
   tierName,
   tierRows,
-  tiersSaid,
+  describeLatency,
   timeColumns,
-  timesSaid,
+  describeTimes,
   tokenRows,
-  tokensSaid,
+  describeTokens,
   toolName,
   toolRows,
-  toolsSaid,
+  describeTools,
   useColumns,
-  useSaid,
+  describeUse,
 } from "./activity";
 import type { ActivityDay, ActivityReport, ToolUse } from "./bindings";
 import { activity as texts } from "../texts/activity";
@@ -102,7 +102,11 @@ const figure = (report: ActivityReport, name: string) => figuresOf(report).find(
 
 describe("activity", () => {
   it("tells whether anything happened", () => {
-    expect([happened(NOTHING), happened({ ...NOTHING, searches: 1 }), happened(BUSY)]).toEqual([false, true, true]);
+    expect([hasActivity(NOTHING), hasActivity({ ...NOTHING, searches: 1 }), hasActivity(BUSY)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it("names the figures and what belongs to them", () => {
@@ -128,15 +132,15 @@ describe("activity", () => {
     expect(figure(BUSY, texts.tokensSaved)).toMatchObject({ value: "95%", about: texts.aSession(19_000) });
     expect(figure({ ...BUSY, static_tokens: 500 }, texts.tokensSaved)?.value).toBe(texts.none);
     expect([savedShare(NOTHING), savedShare({ ...BUSY, static_tokens: 500 })]).toEqual([null, -1]);
-    expect(tokensSaid(BUSY)).toBe(texts.saves(20_000, 1000, 0.95));
-    expect(tokensSaid(BUSY)).toContain("95%");
-    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).toBe(texts.saves(500, 1000, -1));
-    expect(tokensSaid({ ...BUSY, static_tokens: 500 })).not.toContain("%");
-    expect(tokensSaid(NOTHING)).toBe(texts.costs(600));
+    expect(describeTokens(BUSY)).toBe(texts.saves(20_000, 1000, 0.95));
+    expect(describeTokens(BUSY)).toContain("95%");
+    expect(describeTokens({ ...BUSY, static_tokens: 500 })).toBe(texts.saves(500, 1000, -1));
+    expect(describeTokens({ ...BUSY, static_tokens: 500 })).not.toContain("%");
+    expect(describeTokens(NOTHING)).toBe(texts.costs(600));
   });
 
   it("says times as short as they are", () => {
-    expect([0, 0.04, 0.34, 9.96, 12.4, 1250].map(brief)).toEqual([
+    expect([0, 0.04, 0.34, 9.96, 12.4, 1250].map(formatLatency)).toEqual([
       format.milliseconds(0),
       texts.milliseconds("< 0.1"),
       texts.milliseconds("0.3"),
@@ -145,7 +149,9 @@ describe("activity", () => {
       format.seconds("1.3"),
     ]);
     expect([tierName("library"), tierName("of \u202etomorrow")]).toEqual([texts.tiers.library, "of ‹U+202E›tomorrow"]);
-    expect(tiersSaid(BUSY)).toContain(texts.times(texts.tiers.library, format.milliseconds(12), format.seconds("1.3")));
+    expect(describeLatency(BUSY)).toContain(
+      texts.times(texts.tiers.library, format.milliseconds(12), format.seconds("1.3")),
+    );
   });
 
   it("puts the programs with most sessions first", () => {
@@ -157,7 +163,7 @@ describe("activity", () => {
   });
 
   it("draws each part of a bar against the longest bar", () => {
-    expect(stretches(tokenRows(BUSY))).toEqual([
+    expect(barSegments(tokenRows(BUSY))).toEqual([
       [[{ kind: "static", from: 0, width: 100 }]],
       [
         [
@@ -166,12 +172,12 @@ describe("activity", () => {
         ],
       ],
     ]);
-    expect(stretches(tierRows(BUSY)).map((bars) => bars.map((parts) => Math.round(parts[0]?.width ?? 0)))).toEqual([
+    expect(barSegments(tierRows(BUSY)).map((bars) => bars.map((parts) => Math.round(parts[0]?.width ?? 0)))).toEqual([
       [0, 0],
       [1, 100],
     ]);
-    expect(stretches(tokenRows({ ...NOTHING, own_tokens: 0 }))).toEqual([[[]], [[]]]);
-    expect(stretches([])).toEqual([]);
+    expect(barSegments(tokenRows({ ...NOTHING, own_tokens: 0 }))).toEqual([[[]], [[]]]);
+    expect(barSegments([])).toEqual([]);
   });
 
   it("draws the tools called most and says how many calls failed", () => {
@@ -190,7 +196,7 @@ describe("activity", () => {
       { name: "get / all", of: "Acme" },
       { name: "ask" },
     ]);
-    expect(toolsSaid([tool("a", 1), tool("b", 2, 1)])).toBe(
+    expect(describeTools([tool("a", 1), tool("b", 2, 1)])).toBe(
       `${texts.toolUse("a", 1, 0)}; ${texts.toolUse("b", 2, 1)}.`,
     );
   });
@@ -220,19 +226,19 @@ describe("activity", () => {
     expect(drawn.every(({ y, height }) => y >= 0 && y + height <= 101.5)).toBe(true);
   });
 
-  it("folds the days on which nothing happened, newest first", () => {
+  it("folds the days on which nothing hasActivity, newest first", () => {
     expect(dayRows(DAYS, false).map(({ day }) => day.slice(-1))).toEqual(["5", "4", "2"]);
     expect(dayRows(DAYS, true).map(({ day }) => day.slice(-1))).toEqual(["5", "4", "3", "2", "1"]);
     expect([dayName("2026-03-09"), dayName("soon")]).toEqual(["Mar 9", "soon"]);
   });
 
   it("tells the days in a sentence", () => {
-    expect(useSaid(DAYS)).toBe(texts.used(3, 5, texts.use(9, 10, 4), "Mar 2", texts.use(8, 10, 4)));
-    expect([useSaid([]), useSaid([day(1)])]).toEqual([texts.nothingOn(0), texts.nothingOn(1)]);
+    expect(describeUse(DAYS)).toBe(texts.used(3, 5, texts.use(9, 10, 4), "Mar 2", texts.use(8, 10, 4)));
+    expect([describeUse([]), describeUse([day(1)])]).toEqual([texts.nothingOn(0), texts.nothingOn(1)]);
     const slowest = texts.times("Mar 2", format.milliseconds(12), format.milliseconds(240));
     const last = texts.times("Mar 5", texts.milliseconds("3.0"), texts.milliseconds("3.0"));
-    expect(timesSaid(DAYS)).toBe(texts.slowest(slowest, last));
-    expect(timesSaid(DAYS.slice(0, 3))).toBe(`${slowest}.`);
-    expect(timesSaid([day(1)])).toBe(texts.noSearches);
+    expect(describeTimes(DAYS)).toBe(texts.slowest(slowest, last));
+    expect(describeTimes(DAYS.slice(0, 3))).toBe(`${slowest}.`);
+    expect(describeTimes([day(1)])).toBe(texts.noSearches);
   });
 });

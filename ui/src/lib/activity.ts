@@ -11,7 +11,7 @@ export const DAYS = [7, 30, 90] as const;
 export type Days = (typeof DAYS)[number];
 
 /** Number of tools in the chart; the table below it lists all. */
-export const DRAWN = 10;
+export const CHARTED_TOOLS = 10;
 
 /** A key figure and a note on it. */
 export interface Figure {
@@ -57,12 +57,12 @@ export function tierName(tier: string): string {
 }
 
 /** Returns whether there was any activity. */
-export function happened(report: ActivityReport): boolean {
+export function hasActivity(report: ActivityReport): boolean {
   return report.sessions + report.searches + report.calls > 0;
 }
 
 /** Formats the duration of a search or call, with fractions of a millisecond below 10 ms. */
-export function brief(ms: number): string {
+export function formatLatency(ms: number): string {
   return ms > 0 && ms < 10 ? texts.milliseconds(ms < 0.1 ? "< 0.1" : ms.toFixed(1)) : took(ms);
 }
 
@@ -153,8 +153,8 @@ export function tierRows(report: ActivityReport): Row[] {
   return report.tiers.map(({ tier, latency }) => ({
     name: tierName(tier),
     bars: [
-      { parts: [{ kind: "p50", value: latency.p50_ms }], label: brief(latency.p50_ms) },
-      { parts: [{ kind: "p95", value: latency.p95_ms }], label: brief(latency.p95_ms) },
+      { parts: [{ kind: "p50", value: latency.p50_ms }], label: formatLatency(latency.p50_ms) },
+      { parts: [{ kind: "p95", value: latency.p95_ms }], label: formatLatency(latency.p95_ms) },
     ],
   }));
 }
@@ -167,7 +167,7 @@ export function toolName(name: string): { name: string; of?: string } {
 
 /** Returns the most-called tools with their successful and failed calls. */
 export function toolRows(tools: ToolUse[]): Row[] {
-  return tools.slice(0, DRAWN).map((tool) => ({
+  return tools.slice(0, CHARTED_TOOLS).map((tool) => ({
     ...toolName(tool.name),
     bars: [
       {
@@ -182,7 +182,7 @@ export function toolRows(tools: ToolUse[]): Row[] {
 }
 
 /** Scales every part of a bar to 0–100, where 100 is the longest bar. */
-export function stretches(rows: Row[]): { kind: string; from: number; width: number }[][][] {
+export function barSegments(rows: Row[]): { kind: string; from: number; width: number }[][][] {
   const sum = (parts: Part[]) => parts.reduce((all, { value }) => all + value, 0);
   const longest = Math.max(0, ...rows.flatMap(({ bars }) => bars.map(({ parts }) => sum(parts))));
   // If all values are zero, no bar is drawn.
@@ -202,22 +202,24 @@ export function stretches(rows: Row[]): { kind: string; from: number; width: num
 }
 
 /** Describes the token cost of a session in a sentence, for screen readers. */
-export function tokensSaid(report: ActivityReport): string {
+export function describeTokens(report: ActivityReport): string {
   if (!report.static_tokens) return texts.costs(dynamicTokens(report));
   return texts.saves(report.static_tokens, dynamicTokens(report), savedShare(report) ?? 0);
 }
 
 /** Describes the search latencies in a sentence. */
-export function tiersSaid(report: ActivityReport): string {
+export function describeLatency(report: ActivityReport): string {
   const each = report.tiers.map(({ tier, latency }) =>
-    texts.times(tierName(tier), brief(latency.p50_ms), brief(latency.p95_ms)),
+    texts.times(tierName(tier), formatLatency(latency.p50_ms), formatLatency(latency.p95_ms)),
   );
   return `${each.join("; ")}.`;
 }
 
 /** Describes the tool calls in a sentence. */
-export function toolsSaid(tools: ToolUse[]): string {
-  const each = tools.slice(0, DRAWN).map(({ name, calls, failed }) => texts.toolUse(visibleLine(name), calls, failed));
+export function describeTools(tools: ToolUse[]): string {
+  const each = tools
+    .slice(0, CHARTED_TOOLS)
+    .map(({ name, calls, failed }) => texts.toolUse(visibleLine(name), calls, failed));
   return `${each.join("; ")}.`;
 }
 
@@ -293,7 +295,7 @@ export function blocks(columns: Column[]): Block[] {
 }
 
 /** Describes the daily use in a sentence: the totals, and the busiest day. */
-export function useSaid(days: ActivityDay[]): string {
+export function describeUse(days: ActivityDay[]): string {
   const busy = days.filter(busyDay);
   const sum = (of: (day: ActivityDay) => number) => busy.reduce((all, day) => all + of(day), 0);
   const most = busy.reduce<ActivityDay | null>(
@@ -316,11 +318,12 @@ export function useSaid(days: ActivityDay[]): string {
 }
 
 /** Describes the daily search latencies in a sentence: the latest day with searches, and the slowest. */
-export function timesSaid(days: ActivityDay[]): string {
+export function describeTimes(days: ActivityDay[]): string {
   const searched = days.filter(({ searches }) => searches > 0);
   const last = searched.at(-1);
   if (!last) return texts.noSearches;
   const slowest = searched.reduce((slow, day) => (day.search.p95_ms > slow.search.p95_ms ? day : slow));
-  const told = ({ day, search }: ActivityDay) => texts.times(dayName(day), brief(search.p50_ms), brief(search.p95_ms));
+  const told = ({ day, search }: ActivityDay) =>
+    texts.times(dayName(day), formatLatency(search.p50_ms), formatLatency(search.p95_ms));
   return slowest === last ? `${told(last)}.` : texts.slowest(told(slowest), told(last));
 }

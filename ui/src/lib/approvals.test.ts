@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { askerOf, askSaid, leftOf, pauseAfter, repliesOf, shownArguments, whomOf } from "./approvals";
+import {
+  clientLabel,
+  describeApproval,
+  timeLeft,
+  pauseAfter,
+  repliesOf,
+  shownArguments,
+  scopeLabel,
+} from "./approvals";
 import { approvals } from "./approvals.svelte";
 import type { ApprovalRequest, ApprovalRequests } from "./bindings";
 import { engine } from "./engine.svelte";
@@ -41,7 +49,7 @@ afterEach(() => vi.useRealTimers());
 
 describe("calls that wait for a person", () => {
   it("tell how long they still wait", () => {
-    const at = (time: string) => leftOf(ask("a").until, Date.parse(`2026-01-01T00:0${time}Z`));
+    const at = (time: string) => timeLeft(ask("a").until, Date.parse(`2026-01-01T00:0${time}Z`));
     expect([at("0:00"), at("0:51.5"), at("1:59.2"), at("2:00"), at("5:00")]).toEqual([
       "2:00",
       "1:09",
@@ -58,7 +66,7 @@ describe("calls that wait for a person", () => {
   });
 
   it("name the profiles the agent is bound by", () => {
-    const bound = (profile: string) => [askerOf(ask("a", { profile })), whomOf(profile)];
+    const bound = (profile: string) => [clientLabel(ask("a", { profile })), scopeLabel(profile)];
     const agent = "test agent";
     expect(bound("")).toEqual([agent, texts.allAgents]);
     expect(bound("/shop")).toEqual([texts.inProfile(agent, "shop"), texts.allAgents]);
@@ -66,10 +74,10 @@ describe("calls that wait for a person", () => {
   });
 
   it("are told in a sentence that cannot pretend", () => {
-    expect(askSaid(ask("a", { profile: "shop" }), "F6")).toBe(
+    expect(describeApproval(ask("a", { profile: "shop" }), "F6")).toBe(
       texts.said(texts.inProfile("test agent", "shop"), "code_exec", "AutoKit", "to run code in python", "F6"),
     );
-    expect(askSaid(ask("a", { client: "", name: "x\u202ey", provider: "" }), "F6")).toBe(
+    expect(describeApproval(ask("a", { client: "", name: "x\u202ey", provider: "" }), "F6")).toBe(
       texts.said(texts.unnamed, "x‹U+202E›y", "", "to run code in python", "F6"),
     );
   });

@@ -26,35 +26,35 @@ export function repliesOf({ can_always }: Pick<ApprovalRequest, "can_always">): 
  * Milliseconds after a call appears during which it cannot be answered. Nobody reads faster, and a click meant for what
  * was there before must not approve anything.
  */
-export const ARM_MS = 700;
+export const CLICK_DELAY_MS = 700;
 
 /** Returns the name the client gives itself, with its profiles. */
-export function askerOf({ client, profile }: Pick<ApprovalRequest, "client" | "profile">): string {
+export function clientLabel({ client, profile }: Pick<ApprovalRequest, "client" | "profile">): string {
   const program = visibleLine(client) || texts.unnamed;
-  return profile ? texts.inProfile(program, profileSaid(profile)) : program;
+  return profile ? texts.inProfile(program, profileLabel(profile)) : program;
 }
 
 /** Returns the profiles that apply to an agent: its own and an additional one it named. */
-function profileSaid(scope: string): string {
+function profileLabel(scope: string): string {
   return texts.and(scope.split("/").filter(Boolean).map(visibleLine));
 }
 
 /** Formats the time until a call expires as minutes and seconds. */
-export function leftOf(until: string, now: number): string {
+export function timeLeft(until: string, now: number): string {
   const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 /** Returns whom the answers "always" and "never" apply to. */
-export function whomOf(profile: string): string {
+export function scopeLabel(profile: string): string {
   const [own] = profile.split("/");
   return own ? texts.agentsOf(visibleLine(own)) : texts.allAgents;
 }
 
 /** Describes a call in a sentence for screen readers; `shortcut` focuses its card. */
-export function askSaid(ask: ApprovalRequest, shortcut: string): string {
+export function describeApproval(ask: ApprovalRequest, shortcut: string): string {
   return texts.said(
-    askerOf(ask),
+    clientLabel(ask),
     visibleLine(ask.name),
     ask.provider ? visibleLine(ask.provider) : "",
     texts.and(ask.words.map(visibleLine)),

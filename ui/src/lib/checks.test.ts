@@ -7,11 +7,11 @@ import {
   linkOf,
   nextTry,
   sentence,
-  soughtOf,
+  pageSearchResult,
   tallyOf,
   valueText,
   verdictOf,
-  wayOf,
+  linkSummary,
 } from "./checks";
 import { moment } from "./format";
 import { cardOf } from "../testing/fixtures";
@@ -106,13 +106,13 @@ describe("a report", () => {
 
   it("tells the way to the page", () => {
     const [status, took] = [texts.status(200), format.milliseconds(340)];
-    expect(wayOf(link())).toBe(`${status}, ${took}, ${texts.encrypted}`);
+    expect(linkSummary(link())).toBe(`${status}, ${took}, ${texts.encrypted}`);
     const hops = ["http://a.b", "https://a.b", "https://a.b/c"].map((url) => ({ url, status: 301 }));
-    expect(wayOf(link({ hops, encrypted: false }))).toBe(
+    expect(linkSummary(link({ hops, encrypted: false }))).toBe(
       `${status}, ${common.redirects(2)}, ${took}, ${texts.notEncrypted}`,
     );
-    expect(wayOf(link({ state: "failing", status: null, hops: [], ms: null }))).toBe("");
-    expect(wayOf(link({ url: null }))).toBe("");
+    expect(linkSummary(link({ state: "failing", status: null, hops: [], ms: null }))).toBe("");
+    expect(linkSummary(link({ url: null }))).toBe("");
     expect([
       linkOf(link()).kind,
       linkOf(link({ state: "no_page" })).kind,
@@ -133,12 +133,12 @@ describe("a report", () => {
   });
 
   it("tells what the search came to", () => {
-    expect(soughtOf(report())).toBeNull();
-    expect(soughtOf(report({ search: { kind: "gone" } }))?.kind).toBe("bad");
-    expect(soughtOf(report({ search: { kind: "unsure" } }))?.word).toBe(texts.sought.unsure);
+    expect(pageSearchResult(report())).toBeNull();
+    expect(pageSearchResult(report({ search: { kind: "gone" } }))?.kind).toBe("bad");
+    expect(pageSearchResult(report({ search: { kind: "unsure" } }))?.word).toBe(texts.sought.unsure);
     const marks = {} as never;
     const page = { url: "https://a.b", title: "A", score: 0.87, marks, why: "" };
-    expect(soughtOf(report({ search: { kind: "found", page } }))?.word).toBe(texts.anotherPage(0.87));
+    expect(pageSearchResult(report({ search: { kind: "found", page } }))?.word).toBe(texts.anotherPage(0.87));
   });
 
   it("tells when a page is tried again", () => {
@@ -174,7 +174,9 @@ describe("what could not be judged", () => {
     const empty = report({ state: "unreachable", page });
     expect(isEmpty(empty)).toBe(true);
     expect(verdictOf(empty)).toBe(texts.verdicts.empty);
-    expect(soughtOf(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
-    expect(soughtOf(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toBe(texts.sought.failed);
+    expect(pageSearchResult(report({ search: { kind: "no_search" } }))?.kind).toBe("warn");
+    expect(pageSearchResult(report({ search: { kind: "search_failed", why: "it broke" } }))?.word).toBe(
+      texts.sought.failed,
+    );
   });
 });

@@ -104,7 +104,7 @@ export function linkOf(link: LinkHealth): Shown {
 }
 
 /** Describes how a page was reached: "status 200, 1 redirect, 340 ms, not encrypted". */
-export function wayOf(link: LinkHealth): string {
+export function linkSummary(link: LinkHealth): string {
   if (!link.url) return "";
   const redirects = Math.max(0, link.hops.length - 1);
   const facts = [
@@ -117,7 +117,7 @@ export function wayOf(link: LinkHealth): string {
   return facts.filter(Boolean).join(", ");
 }
 
-export const STANDINGS: Record<ClaimVerdict, Shown> = {
+export const CLAIM_VERDICTS: Record<ClaimVerdict, Shown> = {
   contradicted: { word: texts.standings.contradicted, kind: "warn", icon: "differs" },
   unsaid: { word: texts.standings.unsaid, kind: "", icon: "plus" },
   supported: { word: texts.standings.supported, kind: "good", icon: "check" },
@@ -148,7 +148,7 @@ export function tallyOf(claims: Claim[]): string {
 }
 
 /** Returns the result of searching for another page; `null` if there was no search. */
-export function soughtOf(report: Report): Shown | null {
+export function pageSearchResult(report: Report): Shown | null {
   switch (report.search?.kind) {
     case undefined:
       return null;

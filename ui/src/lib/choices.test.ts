@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ImportItem, ImportPreview, ItemStatus } from "./bindings";
-import { choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, sumOf, want, type Chosen } from "./choices";
+import { choiceOf, NOTHING_CHOSEN, resolutionOf, resolve, importTotals, includeField, type Chosen } from "./choices";
 import { diffOf } from "./words";
 import { importItem } from "../testing/fixtures";
 
@@ -29,13 +29,13 @@ describe("what was chosen", () => {
 
   it("is told only where it differs from what happens anyway", () => {
     expect(choiceOf(card, NOTHING_CHOSEN)).toBeNull();
-    expect(choiceOf(card, want(want(NOTHING_CHOSEN, "class", false), "class", true))).toBeNull();
+    expect(choiceOf(card, includeField(includeField(NOTHING_CHOSEN, "class", false), "class", true))).toBeNull();
     expect(choiceOf(card, resolve(resolve(NOTHING_CHOSEN, "name", "mine"), "name", "review"))).toBeNull();
     expect(choiceOf(card, out)).toEqual({ position: 3, take: false, fields: null, later: [], same_as: null });
   });
 
   it("names the fields that are taken; a conflict only where theirs wins", () => {
-    expect(choiceOf(card, want(NOTHING_CHOSEN, "class", false))?.fields).toEqual(["module"]);
+    expect(choiceOf(card, includeField(NOTHING_CHOSEN, "class", false))?.fields).toEqual(["module"]);
     expect(choiceOf(card, resolve(NOTHING_CHOSEN, "name", "theirs"))?.fields).toEqual(["class", "module", "name"]);
     expect(choiceOf(card, resolve(NOTHING_CHOSEN, "name", "mine"))?.fields).toEqual(["class", "module"]);
   });
@@ -56,15 +56,15 @@ describe("what was chosen", () => {
     const one = resolve(NOTHING_CHOSEN, "pricing", "theirs");
     expect([resolutionOf(one, "pricing"), resolutionOf(one, "name")]).toEqual(["theirs", "review"]);
     expect(choiceOf(card, one)?.later).toEqual(["name"]);
-    expect(choiceOf(card, want(NOTHING_CHOSEN, "class", false))?.later).toEqual(["name", "pricing"]);
+    expect(choiceOf(card, includeField(NOTHING_CHOSEN, "class", false))?.later).toEqual(["name", "pricing"]);
     expect(choiceOf(card, resolve(one, "name", "mine"))?.later).toEqual([]);
   });
 });
 
 describe("what an import comes to", () => {
   it("counts the cards it brings something of", () => {
-    expect(sumOf(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2, reverting: 1 });
-    expect(sumOf(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0, suspect: 1, reverting: 0 });
+    expect(importTotals(preview, [], "review", "merge")).toEqual({ cards: 11, waiting: 2, suspect: 2, reverting: 1 });
+    expect(importTotals(preview, [], "library", "keep")).toEqual({ cards: 6, waiting: 0, suspect: 1, reverting: 0 });
   });
 
   it("counts what was left out, and what nothing is left of", () => {
@@ -73,23 +73,31 @@ describe("what an import comes to", () => {
       { item: item(2, "identical"), chosen: out },
       { item: item(3, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "mine") },
       { item: item(4, "conflicting", [], ["name"]), chosen: resolve(NOTHING_CHOSEN, "name", "theirs") },
-      { item: { ...item(5, "changed", ["class"]), reverts: true }, chosen: want(NOTHING_CHOSEN, "class", false) },
+      {
+        item: { ...item(5, "changed", ["class"]), reverts: true },
+        chosen: includeField(NOTHING_CHOSEN, "class", false),
+      },
     ];
-    expect(sumOf(preview, picks, "library", "merge")).toEqual({ cards: 8, waiting: 0, suspect: 1, reverting: 0 });
-    expect(sumOf(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0, suspect: 0, reverting: 0 });
+    expect(importTotals(preview, picks, "library", "merge")).toEqual({
+      cards: 8,
+      waiting: 0,
+      suspect: 1,
+      reverting: 0,
+    });
+    expect(importTotals(preview, picks, "library", "keep")).toEqual({ cards: 5, waiting: 0, suspect: 0, reverting: 0 });
   });
 
   it("counts a card of which one conflict is decided and one waits", () => {
     const both = item(3, "conflicting", [], ["name", "class"]);
     const one = resolve(NOTHING_CHOSEN, "name", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({
+    expect(importTotals(preview, [{ item: both, chosen: one }], "library", "merge")).toEqual({
       cards: 11,
       waiting: 2,
       suspect: 2,
       reverting: 1,
     });
     const all = resolve(one, "class", "mine");
-    expect(sumOf(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({
+    expect(importTotals(preview, [{ item: both, chosen: all }], "library", "merge")).toEqual({
       cards: 10,
       waiting: 1,
       suspect: 2,

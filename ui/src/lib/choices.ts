@@ -19,7 +19,7 @@ export interface Chosen {
 export const NOTHING_CHOSEN: Chosen = { take: true, off: [], decided: {}, sameAs: null };
 
 /** Statuses of the cards that an import would add or change. */
-export const BRINGS: ItemStatus[] = ["new", "changed", "conflicting", "similar"];
+export const IMPORTABLE: ItemStatus[] = ["new", "changed", "conflicting", "similar"];
 
 const disputed = (item: ImportItem, field: string) => item.conflicts.some((conflict) => conflict.field === field);
 
@@ -53,7 +53,7 @@ export function resolve(chosen: Chosen, field: string, to: Resolution): Chosen {
 }
 
 /** Includes or excludes a field. */
-export function want(chosen: Chosen, field: string, on: boolean): Chosen {
+export function includeField(chosen: Chosen, field: string, on: boolean): Chosen {
   const others = chosen.off.filter((name) => name !== field);
   return { ...chosen, off: on ? others : [...others, field] };
 }
@@ -80,13 +80,13 @@ export function choiceOf(item: ImportItem, chosen: Chosen): ItemChoice | null {
 }
 
 /** A card and the choices made for it. */
-export interface Pick {
+export interface CardChoice {
   item: ImportItem;
   chosen: Chosen;
 }
 
 /** Totals of an import. */
-export interface Sum {
+export interface ImportTotals {
   /** Cards that would be added or changed. */
   cards: number;
   /** Cards with a conflict that would go to Review. */
@@ -98,11 +98,16 @@ export interface Sum {
 }
 
 /** Computes the totals of an import with the given choices. */
-export function sumOf(preview: ImportPreview, picks: Iterable<Pick>, landing: Landing, existing: ExistingCards): Sum {
+export function importTotals(
+  preview: ImportPreview,
+  picks: Iterable<CardChoice>,
+  landing: Landing,
+  existing: ExistingCards,
+): ImportTotals {
   const keeps = landing === "library" && existing === "keep";
   const counted = (status: ItemStatus) =>
-    BRINGS.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
-  let cards = BRINGS.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
+    IMPORTABLE.includes(status) && !(keeps && (status === "changed" || status === "conflicting"));
+  let cards = IMPORTABLE.filter(counted).reduce((sum, status) => sum + preview[status as "new"], 0);
   let waiting = keeps ? 0 : preview.conflicting;
   // With `keep`, existing cards are not changed, so flagged text in their updates is not imported.
   let suspect = keeps ? preview.suspect_new : preview.suspect;

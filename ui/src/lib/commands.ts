@@ -96,7 +96,7 @@ export function shortcutList(): { name: string; commands: { title: string; keys:
 }
 
 /** Returns whether a key event triggers a command, considering whether a text field has the focus. */
-export function isMeant(event: KeyboardEvent, command: Command): boolean {
+export function triggers(event: KeyboardEvent, command: Command): boolean {
   const shortcut = command.shortcuts?.find((one) => matches(event, one));
   if (!shortcut) return false;
   return !typing(event) || (worksWhileTyping(shortcut) && !command.notWhileTyping);
@@ -113,7 +113,7 @@ export function handleKey(event: KeyboardEvent): void {
   // of them has to close it.
   const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !/^F\d+$/.test(event.key);
   if (event.defaultPrevented && plain) return;
-  const global = COMMANDS.find((command) => command.scope === "everywhere" && isMeant(event, command));
+  const global = COMMANDS.find((command) => command.scope === "everywhere" && triggers(event, command));
   if (global) {
     if (overlays.covered && !global.overAll) return;
     if (isHeld(event, global) || runCommand(global.id, event)) event.preventDefault();
@@ -122,7 +122,7 @@ export function handleKey(event: KeyboardEvent): void {
   for (const runner of [...runners].reverse()) {
     if ((overlays.covered && !runner.over) || !runner.active()) continue;
     const command = commandFor(event, runner.scope);
-    if (!command || !isMeant(event, command)) continue;
+    if (!command || !triggers(event, command)) continue;
     if (isHeld(event, command)) return event.preventDefault();
     const done = command.run ? runCommand(command.id, event) : runner.run(command.id, event) !== false;
     if (!done) continue;

@@ -1,11 +1,11 @@
 // Deep links that open the app. Anybody can write one, so it only opens a preview and never changes anything.
 
 /** Longest accepted address, in characters. */
-const MOST = 2048;
+const MAX_LENGTH = 2048;
 
 /** Returns what an AutoKit link asks for, and its parameters; `null` for anything else. */
 export function linkParts(link: string): { action: string; query: URLSearchParams } | null {
-  if (link.length > MOST * 3) return null;
+  if (link.length > MAX_LENGTH * 3) return null;
   let asked: URL;
   try {
     asked = new URL(link);
@@ -24,7 +24,7 @@ export function deepLink(link: string): { url: string } | null {
   const parts = linkParts(link);
   if (parts?.action !== "import") return null;
   const [only, ...more] = [...parts.query];
-  if (!only || more.length || only[0] !== "url" || only[1].length > MOST) return null;
+  if (!only || more.length || only[0] !== "url" || only[1].length > MAX_LENGTH) return null;
   return webSource(only[1]);
 }
 

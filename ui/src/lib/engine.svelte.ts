@@ -129,7 +129,7 @@ class Engine {
       const { kind, by, card, proposal, text } = event.notice;
       this.showToast(texts.told[kind](visibleLine(by ?? texts.somebody), visibleLine(card)), {
         remedy: visibleLine(text),
-        action: { label: texts.openTold, run: () => navigation.review(proposal) },
+        action: { label: texts.openMessage, run: () => navigation.review(proposal) },
       });
     } else if (event.event === "missed") {
       this.#readAll();

@@ -24,7 +24,7 @@ export const EVERYTHING: CardsQuery = {
 export type CardSelection = "all" | "view" | "picked";
 
 /** The formats with their file extensions. */
-export const OUT: { value: Format; name: string; about: string; ending: string }[] = [
+export const EXPORT_FORMATS: { value: Format; name: string; about: string; ending: string }[] = [
   { value: "bundle", name: texts.formats.bundle.name, about: texts.formats.bundle.about, ending: "toolcards" },
   { value: "folder", name: texts.formats.folder.name, about: texts.formats.folder.about, ending: "" },
   { value: "json", name: texts.formats.json.name, about: texts.formats.json.about, ending: "json" },
@@ -52,7 +52,7 @@ export function exportName(name: string, format: Format): string {
       .trim()
       .replace(/[^\p{L}\p{N}._ -]+/gu, "")
       .replace(/^[. ]+|[. ]+$/g, "") || (format === "bundle" ? "cards" : "toolcards");
-  const ending = OUT.find(({ value }) => value === format)?.ending;
+  const ending = EXPORT_FORMATS.find(({ value }) => value === format)?.ending;
   return ending ? `${stem}.${ending}` : stem;
 }
 

@@ -1,6 +1,6 @@
 // Colors code by its language. The highlighter is loaded when the first code is shown, which is plain until then.
 
-import { LateModule } from "./lateModule.svelte";
+import { LazyModule } from "./lazyModule.svelte";
 
 /** A part of code, and what it is; `null` is plain text. */
 export interface CodePiece {
@@ -44,7 +44,7 @@ export function languageOf(name: string | undefined): string | null {
 }
 
 class Highlighting {
-  readonly #highlighter = new LateModule("highlighter", () => import("./highlighter"));
+  readonly #highlighter = new LazyModule("highlighter", () => import("./highlighter"));
 
   /** Loads the highlighter, unless it is there already. Until then, and if it fails, code is plain. */
   load(): Promise<void> {

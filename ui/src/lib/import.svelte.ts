@@ -3,7 +3,7 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import type { ExistingCards, ImportItem, ImportPreview, ImportSource, ItemStatus, Landing } from "./bindings";
 import { isBundle, isSuspicious, STATUSES } from "./bundles";
-import { choiceOf, NOTHING_CHOSEN, sumOf, type Chosen, type Pick } from "./choices";
+import { choiceOf, NOTHING_CHOSEN, importTotals, type Chosen, type CardChoice } from "./choices";
 import { engine } from "./engine.svelte";
 import { CommandError } from "./host";
 import { Pages } from "./pages.svelte";
@@ -11,7 +11,7 @@ import { Pages } from "./pages.svelte";
 /** Items per request while scrolling. */
 export const PAGE = 200;
 /** Items per request when all are selected; the engine's maximum. */
-const MOST = 1000;
+const PAGE_SIZE = 1000;
 
 export class Importing {
   source = $state.raw<ImportSource | null>(null);
@@ -27,7 +27,7 @@ export class Importing {
   /** The loaded items that match the filter. */
   #pages = new Pages<ImportItem>(PAGE, async (offset, limit) => (await this.#ask(offset, limit, this.filter)).items);
   /** Choices by position in the source. */
-  picks = new SvelteMap<number, Pick>();
+  picks = new SvelteMap<number, CardChoice>();
   /** Expanded items, by index in the list. */
   open = new SvelteSet<number>();
   landing = $state<Landing>("review");
@@ -49,7 +49,7 @@ export class Importing {
   merges = $derived<ExistingCards>(this.plain && this.lands === "library" ? this.existing : "merge");
   sum = $derived(
     this.preview
-      ? sumOf(this.preview, this.picks.values(), this.lands, this.merges)
+      ? importTotals(this.preview, this.picks.values(), this.lands, this.merges)
       : { cards: 0, waiting: 0, suspect: 0, reverting: 0 },
   );
   /** Whether closing would lose the user's choices. */
@@ -130,9 +130,9 @@ export class Importing {
     if (this.busy) return;
     this.busy = true;
     try {
-      for (let offset = 0; offset < this.total; offset += MOST) {
-        const { items } = await this.#ask(offset, MOST, filter);
-        for (const item of items) if (takeable(item) && which(item)) this.take(item, on);
+      for (let offset = 0; offset < this.total; offset += PAGE_SIZE) {
+        const { items } = await this.#ask(offset, PAGE_SIZE, filter);
+        for (const item of items) if (isImportable(item) && which(item)) this.take(item, on);
       }
     } catch (reason) {
       this.error = CommandError.from(reason);
@@ -196,6 +196,6 @@ export class Importing {
 }
 
 /** Returns whether an item has anything to import. */
-export function takeable(item: ImportItem): boolean {
+export function isImportable(item: ImportItem): boolean {
   return item.status !== "identical" && item.status !== "invalid";
 }

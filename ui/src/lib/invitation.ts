@@ -12,7 +12,7 @@ export interface Invitation {
 }
 
 /** Longest accepted address of a server, in characters. */
-const MOST = 2048;
+const MAX_LENGTH = 2048;
 
 /** Returns the server and the team of a link that invites to one, or `null` for any other text. */
 export function readInvitation(text: string): Invitation | null {
@@ -21,7 +21,7 @@ export function readInvitation(text: string): Invitation | null {
   if (parts?.action !== "join" || [...parts.query].length !== 2) return null;
   const [server, invitation] = [parts.query.get("server") ?? "", parts.query.get("invitation") ?? ""];
   // A reader of the address would not notice white space and invisible characters.
-  if (!/^wss?:\/\//i.test(server) || /[\s\p{C}]/u.test(server) || server.length > MOST) return null;
+  if (!/^wss?:\/\//i.test(server) || /[\s\p{C}]/u.test(server) || server.length > MAX_LENGTH) return null;
   const team = /^([a-z0-9_]+)\.[^.\s]+$/i.exec(invitation)?.[1];
   return team ? { link, server, team } : null;
 }

@@ -1,13 +1,13 @@
 // Loads the parser of Markdown when the first text is shown, so that the window starts without it.
 
-import { LateModule } from "./lateModule.svelte";
+import { LazyModule } from "./lazyModule.svelte";
 import type { Block } from "./markdown";
 
 /** Longest text that is parsed, in characters; longer ones stay plain. */
 const MAX_LENGTH = 20_000;
 
 class MarkdownLoader {
-  readonly #parser = new LateModule("Markdown", () => import("./markdown"));
+  readonly #parser = new LazyModule("Markdown", () => import("./markdown"));
 
   /** Loads the parser, unless it is there already. Until then, and if it fails, texts are plain. */
   load(): Promise<void> {

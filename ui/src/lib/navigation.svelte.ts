@@ -43,7 +43,7 @@ const OPEN: Record<Pane, Exclude<keyof Place, "pane">[]> = {
 };
 
 /** Longest history. */
-const MOST = 100;
+const MAX_HISTORY = 100;
 
 const START: Place = { pane: "ask", where: "web", proposal: null, card: null, adding: false, section: null };
 
@@ -104,7 +104,7 @@ export class Navigation {
       this.#visited = this.#visited.map((visited, at) => (at === this.#at ? place : visited));
       return;
     }
-    this.#visited = [...this.#visited.slice(0, this.#at + 1), place].slice(-MOST);
+    this.#visited = [...this.#visited.slice(0, this.#at + 1), place].slice(-MAX_HISTORY);
     this.#at = this.#visited.length - 1;
   }
 

@@ -4,7 +4,7 @@
 import type { AcceptRule, CardsQuery } from "./bindings";
 
 /** The source of an import. Cards at the positions in `leave` start out excluded. */
-export interface Arrival {
+export interface ImportArrival {
   path?: string;
   text?: string;
   url?: string;
@@ -18,9 +18,9 @@ class Overlays {
   /** The rule of the open dialog for accepting several proposals. */
   accepting = $state<AcceptRule | null>(null);
   /** Source of the open import dialog; an empty object if the source is still to be chosen. */
-  importing = $state.raw<Arrival | null>(null);
+  importing = $state.raw<ImportArrival | null>(null);
   /** A source that arrived by link or drop while an import preview was open. */
-  offered = $state.raw<Arrival | null>(null);
+  offered = $state.raw<ImportArrival | null>(null);
   /** Whether an import preview is open. Links and dropped files do not replace it. */
   previewing = $state(false);
   /** Cards of the open export dialog: those matching `query`, those in `cards`, or chosen in the dialog. */
@@ -56,7 +56,7 @@ class Overlays {
   }
 
   /** Opens the import of a dropped file or a link; while a preview is open, only offers it. */
-  arrive(source: Arrival): void {
+  arrive(source: ImportArrival): void {
     if (this.importing && this.previewing) this.offered = source;
     else this.importing = source;
   }

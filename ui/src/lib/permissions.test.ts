@@ -5,15 +5,15 @@ import {
   choicesOf,
   commandOf,
   newProfile,
-  otherWord,
+  initialPermission,
   profileProblem,
   providerOf,
   ruleProblem,
-  saidOf,
+  describeDefault,
   SCOPES,
-  thingOf,
-  UNSAID,
-  withOtherwise,
+  normalizeTarget,
+  INHERIT,
+  withDefault,
   withoutRule,
   withRule,
   type Scope,
@@ -34,7 +34,7 @@ describe("rules", () => {
       ["code", " Python", "python"],
       ["tools", " abc ", "abc"],
     ];
-    for (const [scope, text, thing] of typed) expect(thingOf(scope, text)).toBe(thing);
+    for (const [scope, text, thing] of typed) expect(normalizeTarget(scope, text)).toBe(thing);
   });
 
   it("say what cannot be in one", () => {
@@ -68,14 +68,14 @@ describe("rules", () => {
   });
 
   it("begin with a word that makes a difference", () => {
-    for (const word of ["allow", "ask", "deny"] as const) expect(otherWord(word)).not.toBe(word);
+    for (const word of ["allow", "ask", "deny"] as const) expect(initialPermission(word)).not.toBe(word);
   });
 
   it("mark only questions for profiles to loosen", () => {
     expect(withRule(none, "a", "ask", true).rules[0]?.overridable).toBe(true);
     expect(withRule(none, "a", "deny", true).rules[0]?.overridable).toBe(false);
-    expect(withOtherwise(none, "ask", true)).toEqual({ otherwise: "ask", overridable: true, rules: [] });
-    expect(withOtherwise({ ...none, otherwise: "ask", overridable: true }, UNSAID)).toEqual(none);
+    expect(withDefault(none, "ask", true)).toEqual({ otherwise: "ask", overridable: true, rules: [] });
+    expect(withDefault({ ...none, otherwise: "ask", overridable: true }, INHERIT)).toEqual(none);
   });
 
   it("say what is inherited", () => {
@@ -86,12 +86,12 @@ describe("rules", () => {
       return { tools: rules, hosts: rules, files: rules, secrets: rules, code: rules };
     };
     const own = (otherwise: Rules["otherwise"]): Rules => ({ ...none, otherwise });
-    expect(saidOf(tools, "", none, undefined)).toBe(tools.said[BUILT_IN.tools]);
-    expect(saidOf(tools, "shop", none, everybody("ask"))).toBe(texts.likeEverybody(tools.said.ask));
-    expect(saidOf(tools, "shop", own("allow"), everybody("deny"))).toBe(texts.deniedForAll);
-    expect(saidOf(tools, "shop", own("allow"), everybody("ask"))).toBe(texts.askedForAll);
-    expect(saidOf(tools, "shop", own("allow"), everybody("ask", true))).toBe(tools.said.allow);
-    expect(saidOf(tools, "shop", own("deny"), everybody("ask"))).toBe(tools.said.deny);
+    expect(describeDefault(tools, "", none, undefined)).toBe(tools.said[BUILT_IN.tools]);
+    expect(describeDefault(tools, "shop", none, everybody("ask"))).toBe(texts.likeEverybody(tools.said.ask));
+    expect(describeDefault(tools, "shop", own("allow"), everybody("deny"))).toBe(texts.deniedForAll);
+    expect(describeDefault(tools, "shop", own("allow"), everybody("ask"))).toBe(texts.askedForAll);
+    expect(describeDefault(tools, "shop", own("allow"), everybody("ask", true))).toBe(tools.said.allow);
+    expect(describeDefault(tools, "shop", own("deny"), everybody("ask"))).toBe(tools.said.deny);
     expect([choicesOf("")[0]?.name, choicesOf("shop")[0]?.name]).toEqual([texts.default, texts.inherit]);
   });
 

@@ -7,7 +7,7 @@ import { permissions as texts } from "../texts/permissions";
 export type Scope = keyof Permissions;
 
 /** The permissions, from least to most strict. */
-export const WORDS: { value: Permission; name: string }[] = [
+export const PERMISSIONS: { value: Permission; name: string }[] = [
   { value: "allow", name: texts.words.allow },
   { value: "ask", name: texts.words.ask },
   { value: "deny", name: texts.words.deny },
@@ -23,13 +23,13 @@ export const BUILT_IN: Record<Scope, Permission> = {
 };
 
 /** The choice of a profile that sets no permission itself. */
-export const UNSAID = "unsaid";
+export const INHERIT = "unsaid";
 
-export type Otherwise = Permission | typeof UNSAID;
+export type DefaultPermission = Permission | typeof INHERIT;
 
 /** Returns the choices for everything that no rule names. */
-export function choicesOf(profile: string): { value: Otherwise; name: string }[] {
-  return [{ value: UNSAID, name: profile ? texts.inherit : texts.default }, ...WORDS];
+export function choicesOf(profile: string): { value: DefaultPermission; name: string }[] {
+  return [{ value: INHERIT, name: profile ? texts.inherit : texts.default }, ...PERMISSIONS];
 }
 
 /** Returns the permission a profile inherits for everything that no rule names. */
@@ -38,7 +38,12 @@ export function inherited(scope: Scope, everybody: Permissions | undefined): Per
 }
 
 /** Describes the permission for everything that no rule names in a sentence. */
-export function saidOf(about: ScopeText, profile: string, rules: Rules, everybody: Permissions | undefined): string {
+export function describeDefault(
+  about: ScopeText,
+  profile: string,
+  rules: Rules,
+  everybody: Permissions | undefined,
+): string {
   const common = inherited(about.scope, everybody);
   if (!profile) return about.said[rules.otherwise ?? BUILT_IN[about.scope]];
   if (rules.otherwise === null) return texts.likeEverybody(about.said[common]);
@@ -97,7 +102,7 @@ export function profileProblem(name: string, taken: string[]): string | null {
 }
 
 /** Normalizes what the user entered to the form that rules use, such as the host of a pasted address. */
-export function thingOf(scope: Scope, text: string): string {
+export function normalizeTarget(scope: Scope, text: string): string {
   const trimmed = text.trim();
   if (scope === "hosts")
     return trimmed
@@ -148,16 +153,16 @@ export function withoutRule(rules: Rules, of: string): Rules {
 }
 
 /** Returns the rules with another permission for everything that no rule names. */
-export function withOtherwise(rules: Rules, otherwise: Otherwise, overridable = false): Rules {
+export function withDefault(rules: Rules, otherwise: DefaultPermission, overridable = false): Rules {
   return {
     ...rules,
-    otherwise: otherwise === UNSAID ? null : otherwise,
+    otherwise: otherwise === INHERIT ? null : otherwise,
     overridable: overridable && otherwise === "ask",
   };
 }
 
 /** Returns the initial permission of a new rule, one that differs from the permission for everything else. */
-export function otherWord(otherwise: Permission): Permission {
+export function initialPermission(otherwise: Permission): Permission {
   return otherwise === "deny" ? "allow" : otherwise === "ask" ? "allow" : "deny";
 }
 

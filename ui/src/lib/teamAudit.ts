@@ -9,7 +9,7 @@ type Words = Readonly<Record<string, string>>;
 const ACTIONS: Words = texts.actions;
 
 /** Most entries that the engine returns. */
-export const MOST = 10_000;
+export const MAX_ENTRIES = 10_000;
 
 /** Where the server's own word is in a text: it is all of it, or comes before or after a name or a number. */
 const WHOLE = /^\w+$/;

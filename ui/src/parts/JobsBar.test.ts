@@ -145,7 +145,7 @@ describe("the line of jobs", () => {
     expect(groups(list(texts.runningJobs))).toEqual(["Import c", "Import b", "Import a"]);
     const entry = (name: string) => listed(list(texts.runningJobs), name);
     await fireEvent.click(entry(texts.stopJob("Import a")));
-    await fireEvent.click(entry(`${texts.goOn}: Import b`));
+    await fireEvent.click(entry(`${texts.resume}: Import b`));
     await fireEvent.click(entry(`${texts.pause}: Import c`));
     expect(asked(calls, "jobs_cancel")).toEqual([{ job: "a" }]);
     expect(asked(calls, "jobs_pause")).toEqual([

@@ -38,7 +38,7 @@ export const app = {
 
   // Team
   somebody: "Someone",
-  openTold: "Open",
+  openMessage: "Open",
   told: {
     assigned: (by: string, card: string) => `${by} requested your review of ${card}`,
     mentioned: (by: string, card: string) => `${by} mentioned you in a comment on ${card}`,
@@ -68,7 +68,7 @@ export const app = {
   // Jobs
   jobs: "Jobs",
   jobWaits: ", queued",
-  goOn: "Resume",
+  resume: "Resume",
   pausingName: "Pausing",
   pause: "Pause",
   pausingHint: "Work in progress finishes first",

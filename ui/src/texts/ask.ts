@@ -119,7 +119,7 @@ export const ask = {
   },
 
   // Sources
-  restsOn: "Sources",
+  sources: "Sources",
   fromTheDocumentation: "From the documentation",
 
   // Removed lines

@@ -78,7 +78,7 @@ export const bundles = {
 
   // Imports
   signedWith: "signed with",
-  takenBack: "undone",
+  undone: "undone",
   undoing: "Undoing…",
   undoAsk: "Undo…",
   noImports: "No imports yet",
@@ -91,7 +91,7 @@ export const bundles = {
   importedBy: (who: string) => `imported by ${who}`,
   undoImport: (name: string) => `Undo the import of ${name}`,
   importedAt: (when: string) => `, imported ${when}`,
-  takesBack: (n: number) =>
+  undoAbout: (n: number) =>
     `Reverts ${count(n, "card")} and later review decisions about ${n === 1 ? "it" : "them"}. Cards edited by hand since are kept.`,
 
   // Subscriptions
@@ -107,7 +107,7 @@ export const bundles = {
   unsubscribeTitle: "Unsubscribe from this bundle?",
   unsubscribe: "Unsubscribe",
   unsubscribeAbout: "will no longer be checked for updates. Its cards stay in your library.",
-  unfollowed: (name: string) => `Unsubscribed from ${name}; its cards stay`,
+  unsubscribed: (name: string) => `Unsubscribed from ${name}; its cards stay`,
   lookedAt: (when: string) => `checked ${when}`,
   remove: (name: string) => `Remove ${name}`,
 

@@ -57,7 +57,7 @@ export const exporting = {
   keysUnread: (why: string) => `your keys can't be read: ${why}`,
 
   // Summary
-  whatWouldLeave: "Summary",
+  summary: "Summary",
   names: "Card names",
   leftOut: "Excluded:",
   takeBack: "include",

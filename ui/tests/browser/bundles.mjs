@@ -226,7 +226,7 @@ export const bundles = ({ autokit, call, artifacts, folder, judge, frames }) => 
       const list = page.getByRole("list", { name: texts.bundles.imports, exact: true });
       await list.getByText("Breakfast").first().waitFor();
       await button(list, texts.bundles.undoImport("Breakfast")).first().click();
-      await page.getByText(counted(texts.bundles.takesBack)).waitFor();
+      await page.getByText(counted(texts.bundles.undoAbout)).waitFor();
       await show(page, "43-browser-imports.png");
       await button(page, texts.bundles.takeBackYes).click();
       await status(

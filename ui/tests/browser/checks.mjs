@@ -110,7 +110,7 @@ export const checks = ({ autokit, call, artifacts, folder, services }) => ({
     await does(texts.app.pause).click();
     await does(texts.app.pausingName).waitFor();
     release();
-    await does(texts.app.goOn).click();
+    await does(texts.app.resume).click();
     assert.match((await ended(page, call, job)).summary, /^12\D/);
     assert.equal(inState(autokit, "broken").filter((name) => name.startsWith("held ")).length, 12);
   },

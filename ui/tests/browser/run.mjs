@@ -660,7 +660,7 @@ const tests = {
     // The number may be saved before it, by a call of its own.
     await answerTo(page, "review_policy_set", () => page.keyboard.press("Control+3"), "Ann");
     await page.keyboard.press("a");
-    await page.getByText(texts.review.saidYes(1, 2), { exact: true }).waitFor();
+    await page.getByText(texts.review.approvalsOf(1, 2), { exact: true }).waitFor();
     await policy.waitFor({ state: "detached" });
     await call("review_policy_set", { approvals: 1, reviewer: "" });
   },

@@ -278,7 +278,7 @@ export const states = ({ bin, folder }) => {
         await page.keyboard.press("r");
         await textbox(page, texts.review.why).fill("no");
         await page.keyboard.press("Enter");
-        const rejected = status(page, texts.review.turnedDownSaid("Abacus 3"));
+        const rejected = status(page, texts.review.rejectedToast("Abacus 3"));
         // It stays while the pointer is on it.
         await rejected.hover();
         await state(page, "A decision that can be undone");

@@ -177,7 +177,7 @@ const TASKS = [
       await hand.press("Enter");
     },
     async done({ page, call }) {
-      await status(page, texts.review.turnedDownSaid("Abacus Kit")).waitFor();
+      await status(page, texts.review.rejectedToast("Abacus Kit")).waitFor();
       assert.equal((await call("proposals_list", { state: "pending" })).rows.length, 0);
     },
   },
@@ -186,7 +186,7 @@ const TASKS = [
     goesOn: true,
     most: [1, 1],
     byPointer: ({ hand, page }) =>
-      hand.click(button(status(page, texts.review.turnedDownSaid("Abacus Kit")), texts.common.undo)),
+      hand.click(button(status(page, texts.review.rejectedToast("Abacus Kit")), texts.common.undo)),
     byKeys: ({ hand }) => hand.press("u"),
     async done({ page, call }) {
       await status(page, texts.review.waitsAgain("Abacus Kit")).waitFor();

@@ -43,7 +43,7 @@ export const agents = {
   nothingElse: "Nothing else in the file changes. A backup copy is saved next to it.",
   noFile: "The file doesn't exist yet and will be created.",
   leavingAbout: "Its agents will lose access to this library's tools. The library itself doesn't change.",
-  notAmong: "AutoKit isn't one of its MCP servers, in",
+  notAdded: "AutoKit isn't one of its MCP servers, in",
   cannotChange: "AutoKit can't edit its settings file.",
   paste: { before: "Add these lines to", after: "yourself:" },
   done: "Done",
@@ -54,7 +54,7 @@ export const agents = {
   isIn: (program: string) => `AutoKit was added to the MCP servers of ${program}.`,
   startAgain: (program: string) => `Restart ${program} to apply the change.`,
   takenOut: "AutoKit will be removed from its MCP servers, in",
-  putAmong: "AutoKit will be added to its MCP servers, in",
+  willBeAdded: "AutoKit will be added to its MCP servers, in",
   notHere: (program: string) => `${program} doesn't seem to be installed on this computer.`,
 
   // HTTP endpoint

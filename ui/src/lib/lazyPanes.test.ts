@@ -8,16 +8,16 @@ const hear = (event: KeyboardEvent) => void (event.isTrusted || pressed.push(eve
 /** The modules anew, with the file of the panes not loaded yet. */
 async function fresh({ fails = false } = {}) {
   vi.resetModules();
-  vi.doMock("./lateModule.svelte", async (original) => {
-    const { LateModule } = await original<typeof import("./lateModule.svelte")>();
-    class Panes extends LateModule<object> {
+  vi.doMock("./lazyModule.svelte", async (original) => {
+    const { LazyModule } = await original<typeof import("./lazyModule.svelte")>();
+    class Panes extends LazyModule<object> {
       constructor(name: string) {
         super(name, () => (fails ? Promise.reject(new Error("gone")) : Promise.resolve({})));
       }
     }
-    return { LateModule: Panes };
+    return { LazyModule: Panes };
   });
-  const { afterStart, holdKey } = await import("./afterStart.svelte");
+  const { lazyPanes, holdKey } = await import("./lazyPanes.svelte");
   const { navigation } = await import("./navigation.svelte");
   const { overlays } = await import("./overlays.svelte");
   const press = (key: string, held: KeyboardEventInit = {}, at: HTMLElement = document.body) => {
@@ -26,11 +26,11 @@ async function fresh({ fails = false } = {}) {
     return [holdKey(event), event.defaultPrevented];
   };
   const loaded = async () => {
-    await afterStart.load();
+    await lazyPanes.load();
     // The keys follow one after the other, without a timer.
     await new Promise((done) => setTimeout(done));
   };
-  return { afterStart, navigation, overlays, press, loaded };
+  return { lazyPanes, navigation, overlays, press, loaded };
 }
 
 beforeEach(() => {
@@ -41,7 +41,7 @@ beforeEach(() => {
 
 afterEach(() => {
   document.removeEventListener("keydown", hear);
-  vi.doUnmock("./lateModule.svelte");
+  vi.doUnmock("./lazyModule.svelte");
   vi.restoreAllMocks();
 });
 
@@ -98,7 +98,7 @@ describe("a key pressed before the panes are loaded", () => {
     failing.navigation.go("library");
     failing.press("n");
     await failing.loaded();
-    expect([failing.afterStart.failed, pressed]).toEqual([true, []]);
+    expect([failing.lazyPanes.failed, pressed]).toEqual([true, []]);
     // From there on, keys lead away.
     expect(failing.press("1", { ctrlKey: true })).toEqual(LEFT_ALONE);
   });

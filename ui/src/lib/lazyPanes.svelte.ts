@@ -2,18 +2,18 @@
 
 import { tick } from "svelte";
 import { COMMANDS } from "./commandList";
-import { isMeant } from "./commands";
-import { LateModule } from "./lateModule.svelte";
+import { triggers } from "./commands";
+import { LazyModule } from "./lazyModule.svelte";
 import { navigation } from "./navigation.svelte";
 import { overlays } from "./overlays.svelte";
 import { takenByControl } from "./shortcuts";
 
 /** All panes but Ask, and the dialogs. */
-export const afterStart = new LateModule("panes and dialogs", () => import("../afterStart"));
+export const lazyPanes = new LazyModule("panes and dialogs", () => import("../lazyPanes"));
 
 /** Returns whether something was opened that is not loaded yet. Reactive. */
-export function isAwaited(): boolean {
-  return !afterStart.value && (navigation.pane !== "ask" || overlays.dialogOpened);
+export function isLoading(): boolean {
+  return !lazyPanes.value && (navigation.pane !== "ask" || overlays.dialogOpened);
 }
 
 /** Keys of commands, pressed while something is awaited, and the pane they were pressed in. */
@@ -25,11 +25,11 @@ let heldFor: string | null = null;
  * gone to with the pointer or the file cannot be loaded. Returns whether it is held.
  */
 export function holdKey(event: KeyboardEvent): boolean {
-  if (!isAwaited() || afterStart.failed || event.defaultPrevented || takenByControl(event)) return false;
-  if (!COMMANDS.some((command) => isMeant(event, command))) return false;
+  if (!isLoading() || lazyPanes.failed || event.defaultPrevented || takenByControl(event)) return false;
+  if (!COMMANDS.some((command) => triggers(event, command))) return false;
   event.preventDefault();
   heldFor ??= navigation.pane;
-  if (held.push(event) === 1) void afterStart.load().then(pressHeld);
+  if (held.push(event) === 1) void lazyPanes.load().then(pressHeld);
   return true;
 }
 
@@ -38,7 +38,7 @@ async function pressHeld(): Promise<void> {
   const keys = held.splice(0);
   const isElsewhere = heldFor !== navigation.pane;
   heldFor = null;
-  if (!afterStart.value || isElsewhere) return;
+  if (!lazyPanes.value || isElsewhere) return;
   for (const key of keys) {
     (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent(key.type, eventInit(key)));
     // The next one may be for what this one opens.

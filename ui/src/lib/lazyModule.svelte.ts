@@ -1,7 +1,7 @@
 // Modules that are loaded when they are first needed, so that the window starts without them.
 
 /** A module, once it is loaded. If that fails, the next call of `load` tries again. */
-export class LateModule<M> {
+export class LazyModule<M> {
   #value = $state.raw<M | null>(null);
   #failed = $state(false);
   #loading: Promise<void> | null = null;
